@@ -418,6 +418,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.rebounds.at, s->work.rebounds.capacity);
     STI_RELEASE(&a, s->work.joined.of, s->work.joined.capacity);
     STI_RELEASE(&a, s->work.joined.place, s->work.joined.place_capacity);
+    STI_RELEASE(&a, s->work.joined.weight, s->work.joined.weight_capacity);
     STI_RELEASE(&a, s->work.joined.basis, s->work.joined.basis_capacity);
     STI_RELEASE(&a, s->work.recovery.room, s->work.recovery.room_capacity);
     STI_RELEASE(&a, s->work.recovery.island, s->work.recovery.island_capacity);

@@ -307,8 +307,9 @@ typedef struct sti_Joined {
     int n;            /* number of groups; 0: unknown                          */
     int64_t capacity; /* of `of`                                               */
     int *place;       /* n_v: place of a velocity among those of two mechanisms (stage_solve.c); -1: not there */
+    double *weight;   /* n_v: 1, or 1 over the reach of a body for its angular velocities                      */
     double *basis;    /* orthonormal rows of their joints                                                      */
-    int64_t place_capacity, basis_capacity;
+    int64_t place_capacity, weight_capacity, basis_capacity;
 } sti_Joined;
 
 /* recovery.c: the share of drift correction that is used; 1: all. */

@@ -57,8 +57,9 @@ static const double HELD = 1e-3; /* part of a row that no joint holds: the dista
                                   * to the reach of the bodies */
 static const double TURN = 10;   /* [rad] a turn about a joint this large or larger does not open an overlap */
 
-/* An orthonormal basis of the joint rows of two mechanisms, in work->joined: `size` rows of `n` velocities, each
- * divided by the root of its mass. */
+/* An orthonormal basis of the joint rows of two mechanisms, in work->joined: `size` rows of `n` velocities. Angular
+ * velocities are multiplied by the reach of their body. Masses do not count: a light part of a heavy body is not held.
+ */
 typedef struct Holding {
     int group[2]; /* the first velocity of each mechanism; -1: none */
     int n, size;
@@ -66,15 +67,14 @@ typedef struct Holding {
 
 /* Writes row k, and subtracts its part in the basis (Gram-Schmidt, twice if little is left). Returns the norm of the
  * rest relative to that of the row. */
-static double rest_of_row(const sti_Model *model, const sti_StepWork *work, const Holding *holding,
-                          const sti_RowList *rows, int k, double *x)
+static double rest_of_row(const sti_StepWork *work, const Holding *holding, const sti_RowList *rows, int k, double *x)
 {
     const sti_Joined *joined = &work->joined;
     const int n = holding->n;
     double before = 0, after = 0;
     memset(x, 0, (size_t)n * sizeof *x);
     for (int64_t e = rows->p[k]; e < rows->p[k + 1]; e++)
-        x[joined->place[rows->i[e]]] += rows->x[e] / sqrt(sti_mass_of(model, work->step.M, rows->i[e]));
+        x[joined->place[rows->i[e]]] += rows->x[e] * joined->weight[rows->i[e]];
     for (int i = 0; i < n; i++)
         before += x[i] * x[i];
     for (int pass = 0; pass < 2 && (pass == 0 || after < 0.25 * before); pass++) {
@@ -105,6 +105,7 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
     const int row = out->law[c].first, n_rows = work->here.joint_rows.n_rows;
     int group[2] = {-1, -1}, n = 0;
     *held = false;
+    if (out->chosen[c].entry.shape_a == 0) return ST_OK; /* a limit of a joint */
     if (!model->rigid || out->piled || n_rows == 0 || n_rows > G->n_rows || out->H.p[row] == out->H.p[row + 1])
         return ST_OK;
     STI_TRY(sti_find_joined(model, work, err));
@@ -115,6 +116,13 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
         STI_TRY(STI_GROW(&model->allocator, joined->place, joined->place_capacity, model->n_v, err));
         for (int i = 0; i < model->n_v; i++)
             joined->place[i] = joined->of[i] == group[0] || joined->of[i] == group[1] ? holding->n++ : -1;
+        STI_TRY(STI_GROW(&model->allocator, joined->weight, joined->weight_capacity, model->n_v, err));
+        for (int b = 0; b < model->world->n_bodies; b++) {
+            const sti_Body *body = &model->world->body[b];
+            const double wide = model->world->collider.body_reach[b];
+            for (int d = 0; d < body->n_dofs; d++)
+                joined->weight[body->v_first + d] = body->dof[d] < 3 || !(wide > 0) ? 1 : 1 / wide;
+        }
         for (int k = 0; k < n_rows; k++)
             n += G->p[k] < G->p[k + 1] && joined->place[G->i[G->p[k]]] >= 0;
         if (n > MOST_HOLDING) n = 0;
@@ -122,7 +130,7 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
         for (int k = 0; k < n_rows && n > 0; k++) {
             double *x = joined->basis + (int64_t)holding->size * holding->n, square = 0;
             if (G->p[k] == G->p[k + 1] || joined->place[G->i[G->p[k]]] < 0) continue;
-            if (rest_of_row(model, work, holding, G, k, x) < sqrt(STI_REDUNDANT_PIVOT)) continue;
+            if (rest_of_row(work, holding, G, k, x) < sqrt(STI_REDUNDANT_PIVOT)) continue;
             for (int i = 0; i < holding->n; i++)
                 square += x[i] * x[i];
             for (int i = 0; i < holding->n; i++)
@@ -136,8 +144,7 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
     double reach = INFINITY;
     if (world->body[entry->a].n_dofs > 0) reach = world->collider.body_reach[entry->a];
     if (world->body[entry->b].n_dofs > 0) reach = fmin(reach, world->collider.body_reach[entry->b]);
-    const double left =
-        rest_of_row(model, work, holding, &out->H, row, joined->basis + (int64_t)holding->size * holding->n);
+    const double left = rest_of_row(work, holding, &out->H, row, joined->basis + (int64_t)holding->size * holding->n);
     *held = left < fmax(HELD, -entry->gap / (TURN * reach));
     return ST_OK;
 }
@@ -230,8 +237,9 @@ enum { LEFT_ROUNDS = 8 };
 static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
 static const double LEVER = 1e3;         /* an impulse relative to the total momentum: a longer lever is a lock */
 static const double DEEP_LEVER = 10;     /* the same for an overlap that no solver leaves, if the problem is solved */
+static const double VISIBLE_LEVER = 3; /* an impulse relative to the changes of momentum: joints may hold the contact */
 static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, double fastest, double momentum,
-                                 bool solved, bool *any, st_Error *err)
+                                 double visible, bool solved, bool *any, st_Error *err)
 {
     sti_Assembly *out = &work->step;
     const bool joints = out->problem.n_l > 0;
@@ -241,25 +249,30 @@ static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, dou
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first; /* C is diagonal */
         bool held = false;
-        const double C = out->C[row], sinks = C * out->r[row];
-        const bool deep = joints && out->r[row] > momentum && is_deep(model, &out->chosen[c].entry);
-        const bool locked = joints && out->r[row] > (deep ? DEEP_LEVER : LEVER) * momentum;
+        const double C = out->compliant ? out->C[row] : 0, sinks = C * out->r[row];
+        const double size = fabs(out->r[row]); /* a solver that stops early may return less than 0 */
+        const bool deep = joints && size > momentum && is_deep(model, &out->chosen[c].entry);
+        const bool locked = joints && size > (deep ? DEEP_LEVER : LEVER) * momentum;
         if (C > 0) {
             if (!(sinks > most * fabs(out->w[row]) && sinks > least) && !locked) continue;
             if (out->chosen[c].released) continue;
             if (joints) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
         } else {
-            /* The contact is rigid. If friction locks it, and joint correction moves its bodies towards each other, no
-             * impulse solves the problem: impulses grow until the solver stops, and their work is many times the total
-             * energy. Released, the contact is a damper. */
-            if (!locked && (solved || !deep)) continue;
-            if (!sti_overlaps(model, out->chosen[c].entry.gap)) continue;
-            if (solved && !deep) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
-            if (solved && !deep && !held) continue;
+            /* The contact is rigid. If joints hold it, any impulse solves the problem. If friction locks it, and joint
+             * correction moves its bodies towards each other, no impulse does: impulses grow until the solver stops,
+             * and their work is many times the total energy. Released, the contact is a damper. */
+            const bool large = joints && out->chosen[c].entry.shape_a > 0 &&
+                               size > fmin(VISIBLE_LEVER * visible, DEEP_LEVER * momentum);
+            if (!large && !locked && (solved || !deep)) continue;
+            STI_TRY(joints_hold(model, work, &holding, c, &held, err));
+            const bool overlaps = sti_overlaps(model, out->chosen[c].entry.gap);
+            const bool stuck = overlaps && (solved ? deep && locked : deep || locked);
+            if (!held && !stuck) continue;
             held = true;
         }
         *any = true;
         if (held) {
+            allow_compliance(out);
             release(model, work, c);
             continue;
         }
@@ -284,6 +297,27 @@ static double available_momentum(const sti_Model *model, const sti_State *state,
     for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
         driven += fabs(out->l[k]);
     return driven + mass * (state->fastest.speed + eta * state->fastest.pull + model->def.correction_speed);
+}
+
+/* The changes of momentum that a stage shows: those of centres of mass, and those by forces, motors and springs. */
+static double visible_momentum(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                               const sti_Stage *stage, const double *v)
+{
+    const sti_Assembly *out = &work->step;
+    const sti_World *world = model->world;
+    double sum = 0;
+    for (int b = 0; b < world->n_bodies; b++) {
+        const sti_Body *body = &world->body[b];
+        double change = 0;
+        for (int d = 0; d < body->n_dofs && body->dof[d] < 3; d++)
+            change += fabs(v[body->v_first + d] - stage->v_base[body->v_first + d]);
+        if (body->n_dofs > 0) sum += world->values.body[b].mass * (change + stage->eta * state->fastest.pull);
+    }
+    for (int k = 0; k < out->n_bounded; k++)
+        sum += fabs(out->r[out->law[out->n_gaps + k].first]);
+    for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
+        sum += fabs(out->l[k]);
+    return sum;
 }
 
 /* Rounds of a fixed point of which the changes are taken whole, and rounds at most. */
@@ -335,13 +369,14 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
+    const bool loaded = out->n_loaded != 0;
     /* Friction of restitution becomes a part of its contact's, as if the problem had had one contact. */
     for (int k = 0; k < out->n_loaded; k++) {
         const st_ContactLaw *law = &out->law[out->n_gaps + k], *of = &out->law[out->chosen[out->n_gaps + k].element];
         for (int i = 1; i < law->dim; i++)
             out->r[of->first + i] += out->r[law->first + i];
     }
-    if (out->n_loaded != 0) {
+    if (loaded) {
         const int n_r = out->law[out->n_gaps].first;
         out->problem.n_contacts = out->n_gaps;
         out->problem.n_r = out->problem.H.n_cols = out->H.n_rows = n_r;
@@ -349,11 +384,15 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         out->n_loaded = 0;
     }
     /* If one overlap is no longer corrected, the correction may load others. */
-    for (int round = 0; round < LEFT_ROUNDS && out->compliant && (round > 0 || out->overlapping > 0); round++) {
+    const bool jointed = model->rigid && model->def.contact == ST_CONTACT_RIGID && !out->piled && !loaded &&
+                         work->here.joint_rows.n_rows > 0 && out->n_gaps > 0;
+    for (int round = 0; round < LEFT_ROUNDS; round++) {
+        if (!jointed && !(out->compliant && (round > 0 || out->overlapping > 0))) break;
         const double momentum = available_momentum(model, state, work, stage->eta);
         const bool solved = round == 0 || info->converged;
         bool any = false;
-        STI_TRY(leave_immovable(model, work, state->fastest.speed, momentum, solved, &any, err));
+        const double visible = jointed ? visible_momentum(model, state, work, stage, v) : INFINITY;
+        STI_TRY(leave_immovable(model, work, state->fastest.speed, momentum, visible, solved, &any, err));
         if (!any) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     }
