@@ -21,7 +21,8 @@
  *
  * Integrators of order two may gain a little in every step: a body that turns by 2.7 rad per step gained 5 % in the
  * first and the 128-fold in 60. So R is summed over all steps, as long as the sum is positive, and the sum may not
- * exceed the limit of one step or a tenth of the largest kinetic energy so far.
+ * exceed the limit of one step or a tenth of the largest S so far. (Not for a user's model: the work of its forces is a
+ * quadrature, whose errors add up.)
  *
  * Each island (bodies connected by joints, springs and contacts) is judged by its own energy as well. R is then the
  * rise of the energy of its bodies and springs, less the sum of all positive works in the system (sti_Gains), and S,
@@ -245,8 +246,8 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
             }
             guard->limit = noise + fmax(SOLVER_SHARE * at_hand, ESTIMATE_FACTOR * estimate);
         }
-        if (limited && order > 1) {
-            sums->largest = fmax(sums->largest, guard->kinetic);
+        if (limited && order > 1 && model->rigid) {
+            sums->largest = fmax(sums->largest, at_hand);
             sums->gained = fmax(sums->gained + R, 0);
             const double most_of_all = fmax(guard->limit, ESTIMATE_FACTOR * ESTIMATE_SHARE * sums->largest);
             guard->limit = fmin(guard->limit, most_of_all - (sums->gained - R));

@@ -73,7 +73,7 @@ typedef struct sti_Works {
     double friction, given, damping, impact, correction, scheme;
     double unexplained; /* of a whole step: the change of energy less all of the above */
     double gained;      /* order two: energy that steps gained without a source, less what later ones lost; >= 0 */
-    double largest;     /* largest kinetic energy of all steps with a gain                                      */
+    double largest;     /* largest energy at hand (energy_guard.c) of all steps with a gain                     */
 } sti_Works;
 
 static inline void sti_works_add(sti_Works *to, double factor, const sti_Works *from)
