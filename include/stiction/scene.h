@@ -557,8 +557,9 @@ ST_API bool st_scene_cell(const st_Scene *scene, st_Cell *out);
 /* Switch off contact between the shapes of two bodies. Two bodies with a joint between them are excluded already,
  * unless the def of the joint has `collide` set. */
 ST_API st_Status st_scene_exclude(st_Scene *scene, st_BodyId a, st_BodyId b, st_Error *err);
-/* Number of excluded pairs, and the bodies of pair `index`, from 0. A pair that was excluded twice is there twice. */
+/* Number of excluded pairs. A pair that was excluded twice is counted twice. */
 ST_API int st_scene_excluded_count(const st_Scene *scene);
+/* The bodies of excluded pair `index`, from 0. */
 ST_API st_Status st_scene_excluded(const st_Scene *scene, int index, st_BodyId *a, st_BodyId *b);
 /* Move the frame of a body to the centre of mass of its shapes. Everything stays where it is in the world: the pose,
  * the shapes and the forces of the body are rewritten. `shift` (may be NULL) receives the displacement in the old body
