@@ -81,7 +81,8 @@ typedef enum st_Energy {
     ST_ENERGY_LIMIT       /* restitution is reduced until it adds none; a step that gains energy is repeated or fails */
 } st_Energy;
 
-/* Where the step of a pile is computed. */
+/* Where the step of a pile is computed. With flat and cuda, state and contacts are copied to the host when a function
+ * reads them. So only one thread at a time may read such a system, even if it is `const`. */
 typedef enum st_Device {
     ST_DEVICE_NONE = 0, /* the ordinary step                                            */
     ST_DEVICE_FLAT,     /* on flat arrays of the host; only free bodies made of convex shapes */
