@@ -55,7 +55,8 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
 enum { MOST_HOLDING = 300 };     /* joint rows of two mechanisms: the basis takes their number squared */
 static const double HELD = 1e-3; /* part of a row that no joint holds: the distance of a joint from the normal, relative
                                   * to the reach of the bodies */
-static const double TURN = 10;   /* [rad] a turn about a joint this large or larger does not open an overlap */
+static const double MOST_HELD = 0.1; /* the same for an overlap of any depth: above it, impulses open the contact */
+static const double TURN = 10;       /* [rad] a turn about a joint this large or larger does not open an overlap */
 
 /* An orthonormal basis of the joint rows of two mechanisms, in work->joined: `size` rows of `n` velocities. Angular
  * velocities are multiplied by the reach of their body. Masses do not count: a light part of a heavy body is not held.
@@ -145,7 +146,8 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
     if (world->body[entry->a].n_dofs > 0) reach = world->collider.body_reach[entry->a];
     if (world->body[entry->b].n_dofs > 0) reach = fmin(reach, world->collider.body_reach[entry->b]);
     const double left = rest_of_row(work, holding, &out->H, row, joined->basis + (int64_t)holding->size * holding->n);
-    *held = left < fmax(HELD, -entry->gap / (TURN * reach));
+    const double turn = reach > 0 ? fmin(-entry->gap / (TURN * reach), MOST_HELD) : 0; /* points have no reach */
+    *held = left < fmax(HELD, turn);
     return ST_OK;
 }
 
