@@ -1,6 +1,6 @@
 /* import/mjcf_builtin.c -- meshes that MuJoCo's compiler makes from parameters: <mesh builtin="..." params="..."/>.
  *
- *     sphere (s)                 an icosahedron whose triangles are divided s times, on the unit sphere
+ *     sphere (s)                 an icosahedron; s times, each triangle is divided into four
  *     hemisphere (r)             z >= 0; each quarter is a triangle divided into r + 1 parts
  *     cone (n, radius)           polygons of n sides: radius 1 at z = -1, `radius` at z = 1
  *     supersphere (n, east, north)   |x|^(2/e) ... = 1, n steps around and from pole to pole

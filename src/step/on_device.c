@@ -778,7 +778,7 @@ static double joint_error_at(const sti_Model *model, const sti_State *state, int
     return worst;
 }
 
-/* Driven bodies, whose positions the next step needs. */
+/* Copies the state of driven bodies to the host. The next step needs it. */
 static st_Status fetch_driven(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, st_Error *err)
 {
     for (int k = 0; k < d->n_driven; k++) {

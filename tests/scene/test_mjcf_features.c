@@ -992,7 +992,8 @@ static void misspelt_words(void **state)
     }
 }
 
-/* Bodies that do not touch, a planar joint, and equalities whose names are taken by joints, written and read again. */
+/* A scene is written as MJCF and read again. It has excluded pairs, a planar joint, and equalities with the names of
+ * joints. */
 static void written_pairs_and_planes(void **state)
 {
     (void)state;
