@@ -21,8 +21,8 @@
  *
  * Integrators of order two may gain a little in every step: a body that turns by 2.7 rad per step gained 5 % in the
  * first and the 128-fold in 60. So R is summed over all steps, as long as the sum is positive, and the sum may not
- * exceed the limit of one step or a tenth of the largest S so far. The sum is not formed for a user's model: the work of
- * its forces is integrated numerically, and the errors of this add up.
+ * exceed the limit of one step or a tenth of the largest S so far. The sum is not formed for a user's model: the work
+ * of its forces is integrated numerically, and the errors of this add up.
  *
  * Each island (bodies connected by joints, springs and contacts) is judged by its own energy as well. R is then the
  * rise of the energy of its bodies and springs, less the sum of all positive works in the system (sti_Gains), and S,

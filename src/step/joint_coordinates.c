@@ -42,8 +42,9 @@ st_Status sti_check_coordinates(const st_SystemDef *def, st_Error *err)
                     "coordinates \"joint\" cannot be used with %s: choose \"auto\" or \"body\"", other);
 }
 
-/* `auto` means joint coordinates. The presets named after papers use body coordinates, so that their bits stay the same.
- * Drift `mean` corrects solutions with factors of body coordinates. Only open trees do not need them (`open_alone`). */
+/* `auto` means joint coordinates. The presets named after papers use body coordinates, so that their bits stay the
+ * same. Drift `mean` corrects solutions with factors of body coordinates. Only open trees do not need them
+ * (`open_alone`). */
 static bool uses_joints(const st_SystemDef *def, bool *open_alone)
 {
     const bool automatic = def->coordinates == ST_COORDINATES_AUTO;
