@@ -84,7 +84,7 @@ const sti_Island *sti_islands_get(const sti_Islands *s, int index)
 
 int sti_islands_of(const sti_Islands *s, int contact)
 {
-    if (s->whole) return 0;
+    if (s->whole) return s->n_islands > 0 ? 0 : -1; /* none: no contact had a row */
     return s->c_part[contact] > REST ? s->c_part[contact] - 1 : -1;
 }
 

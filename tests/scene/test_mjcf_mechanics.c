@@ -272,6 +272,25 @@ static void ball_dampers(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Balls that overlap turn about axes through their centres: joints hold all contacts, so no contact has a row, but each
+ * has an entry. This crashed. */
+static void joints_hold_all_contacts(void **state)
+{
+    (void)state;
+    Robot robot =
+        model("<worldbody><geom type='plane' size='1 1 1'/><body name='a'><joint axis='0 0 1'/><geom size='0.05'/>"
+              "</body><body name='b'><joint axis='0 0 1'/><geom size='0.08'/></body></worldbody>"
+              "<keyframe><key qvel='3 -2'/></keyframe>");
+    robot.def.keyframe = 1;
+    st_System *system = run(&robot, 0.01, 10);
+    assert_int_equal(st_system_contact_count(system), 3);
+    st_Vec3 v, w;
+    st_system_velocity(system, st_scene_find_body(robot.scene, "a"), &v, &w);
+    check_vector(w, vec3(0, 0, 3), 1e-12);
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -286,6 +305,7 @@ int main(void)
         cmocka_unit_test(speed_servos),
         cmocka_unit_test(ball_dampers),
         cmocka_unit_test(driven_followers),
+        cmocka_unit_test(joints_hold_all_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
