@@ -215,6 +215,7 @@ typedef struct st_ShapeDef {
     /* Two shapes collide if the mask of each has a bit of the other's groups. */
     uint32_t groups; /* groups of this shape, as bits; default 1                        */
     uint32_t mask;   /* groups that it collides with, as bits; default all              */
+    uint32_t color;  /* in pictures, 0xRRGGBBAA; 0: a colour that pictures choose       */
     const char *name;
     uint32_t cookie;
 } st_ShapeDef;

@@ -291,7 +291,9 @@ static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error
         if (!shape_at(picture, k, &shape, &body, &pose) || shape.type == ST_SHAPE_PLANE) continue;
         st_Surface surface;
         STI_TRY(st_shape_surface(&shape, picture->size, &surface, err));
-        const float *base = body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour;
+        const float own[3] = {(float)(shape.color >> 24) / 255, (float)(shape.color >> 16 & 255) / 255,
+                              (float)(shape.color >> 8 & 255) / 255};
+        const float *base = shape.color != 0 ? own : body.index1 > 0 ? palette[(body.index1 - 1) % 7] : ground_colour;
         for (int t = 0; t < surface.n_triangles; t++) {
             st_Vec3 corner[3];
             for (int i = 0; i < 3; i++)

@@ -357,6 +357,8 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
         return NULL;
     }
     json = put_pose(json, position, strcmp(type, "sphere") == 0 ? (st_Quat){1, 0, 0, 0} : q);
+    const uint32_t color = shape->color != 0 ? shape->color : link->color;
+    if (color != 0) json = sti_with(json, "color", json_sprintf("#%08x", color));
     if (robot->def.material == NULL || json == NULL) return json;
     return sti_with(json, "material", json_string(robot->def.material));
 }

@@ -124,6 +124,8 @@ st_Status sti_mjcf_joints(sti_Mjcf *m, const sti_Element *body, bool in_world, s
  * polynomial; these must be 0. */
 st_Status sti_mjcf_not_negative(const sti_Mjcf *m, const sti_Element *at, const char *name, double *out);
 st_Status sti_mjcf_geom(sti_Mjcf *m, int link, const sti_Element *geom, bool mass_wanted);
+/* The colour of a geom as in st_ShapeDef, 0: none. color.c */
+uint32_t sti_mjcf_color(const sti_Mjcf *m, const sti_Element *geom);
 /* Stores and finds sites, geoms and cameras by name, mjcf.c. kind: "site", "geom" or "camera". */
 st_Status sti_mjcf_place(sti_Mjcf *m, const sti_Element *at, int link, st_Pose pose, double radius);
 st_Status sti_mjcf_find_place(const sti_Mjcf *m, const sti_Element *at, const char *attribute, const char *kind,

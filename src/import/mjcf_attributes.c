@@ -18,8 +18,8 @@ const char sti_mjcf_joint_passed[] =
     "group user solreflimit solimplimit solreffriction solimpfriction margin actuatorgravcomp";
 const char sti_mjcf_geom_words[] =
     POSE "name class type size fromto mass density friction condim contype conaffinity priority mesh hfield group "
-         "fitscale shellinertia fluidshape fluidcoef surfacevel";
-const char sti_mjcf_geom_passed[] = "rgba material solref solimp solmix margin gap user";
+         "fitscale shellinertia fluidshape fluidcoef surfacevel rgba material";
+const char sti_mjcf_geom_passed[] = "solref solimp solmix margin gap user";
 const char sti_mjcf_actuator_words[] =
     "name class joint jointinparent tendon site refsite body cranksite slidersite cranklength gear ctrlrange "
     "ctrllimited forcerange forcelimited actrange actlimited kp kv dampratio timeconst inheritrange dyntype gaintype "

@@ -495,6 +495,8 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
     if (fluid != NULL && fluid[0] == 'e' && link->moves && (m->density > 0 || m->viscosity > 0))
         STI_TRY(add_ellipsoid(m, k, geom));
     bool touches = contacting.filter >= 0, is_mesh = strcmp(geom.type, "mesh") == 0;
+    const uint32_t color = sti_mjcf_color(m, at);
+    if (!touches && link->color == 0) link->color = color;
     if (!touches && !mass_wanted) { /* only for display */
         sti_skip(m->robot, "<geom> that touches nothing");
         return ST_OK;
@@ -528,6 +530,7 @@ st_Status sti_mjcf_geom(sti_Mjcf *m, int k, const sti_Element *at, bool mass_wan
         json = sti_with(json, "surface_velocity", sti_json_vector(vec3_load(belt)));
     STI_TRY(sti_robot_shape(m->robot, link, at, geom.pose, json));
     link->shapes[link->n_shapes - 1].contacting = contacting;
+    link->shapes[link->n_shapes - 1].color = color;
     link->shapes[link->n_shapes - 1].name = sti_attribute(at, "name");
     return ST_OK;
 }

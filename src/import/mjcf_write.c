@@ -119,6 +119,9 @@ static void put_shape(Writer *w, int k, int depth)
     if (s.rolling > 0 || s.spinning > 0) fprintf(w->out, " condim=\"%d\"", s.rolling > 0 ? 6 : 4);
     if (s.groups != 1 || s.mask != UINT32_MAX)
         fprintf(w->out, " contype=\"%u\" conaffinity=\"%u\"", s.groups & 0x7fffffffu, s.mask & 0x7fffffffu);
+    if (s.color != 0)
+        fprintf(w->out, " rgba=\"%.3g %.3g %.3g %.3g\"", (s.color >> 24) / 255.0, (s.color >> 16 & 255) / 255.0,
+                (s.color >> 8 & 255) / 255.0, (s.color & 255) / 255.0);
     fputs("/>\n", w->out);
 }
 

@@ -20,6 +20,7 @@ typedef struct sti_RobotShape {
     st_Pose pose;     /* in the frame of the link */
     json_t *json;     /* a shape of a scene, without position and orientation; owned                     */
     const char *name; /* NULL: it has that of the link */
+    uint32_t color;   /* as in st_ShapeDef; 0: that of the link */
     sti_Contacting contacting;
 } sti_RobotShape;
 
@@ -62,12 +63,13 @@ typedef struct sti_RobotLink {
     sti_RobotJoint joint;
     STI_ARRAY(sti_RobotShape, shapes);
     int n_shapes;
-    bool moves;  /* MJCF: some joint moves it */
-    bool kept;   /* a body of its own even if welded, because a sensor measures the force there */
-    bool led;    /* MJCF mocap: a fixed body of its own, moved by st_system_set_pose */
-    bool fluid;  /* MJCF fluidshape: the medium acts on its ellipsoids, not on its box */
-    bool world;  /* the world itself: its shapes belong to the ground */
-    int carries; /* the body of which this link, between two of its joints, has a share; -1: none */
+    uint32_t color; /* of the first part that is only for display */
+    bool moves;     /* MJCF: some joint moves it */
+    bool kept;      /* a body of its own even if welded, because a sensor measures the force there */
+    bool led;       /* MJCF mocap: a fixed body of its own, moved by st_system_set_pose */
+    bool fluid;     /* MJCF fluidshape: the medium acts on its ellipsoids, not on its box */
+    bool world;     /* the world itself: its shapes belong to the ground */
+    int carries;    /* the body of which this link, between two of its joints, has a share; -1: none */
     /* set by assemble.c */
     int body;              /* link that represents its body; -1: the ground */
     bool has_mass;         /* before other links joined */
@@ -276,6 +278,11 @@ st_Status sti_robot_whole_path(sti_Robot *robot, const sti_Element *at, const ch
 /* A grid of heights as a shape: ny rows of nx, y increasing, spaced by dx and dy and centred at 0. With equal distances
  * it is a height field, else a closed mesh that reaches down to -base. NULL: out of memory. mjcf_hfield.c */
 json_t *sti_height_json(int nx, int ny, const double *height, double dx, double dy, double base);
+
+/* Colours as in st_ShapeDef, 0: none. color.c. The first is of a text, "r g b" or "r g b a"; the second of a <visual>
+ * of URDF, whose material may be defined anywhere in the robot. */
+uint32_t sti_color_of(const char *text);
+uint32_t sti_urdf_color(const sti_Element *root, const sti_Element *visual);
 
 json_t *sti_json_vector(st_Vec3 a);
 json_t *sti_json_rotation(st_Quat q);

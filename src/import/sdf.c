@@ -561,7 +561,11 @@ static st_Status read_link(const Sdf *sdf, sti_RobotLink *link, const Frame *fra
     if (gravity != NULL && !is_true(gravity)) link->gravity = 0;
     for (const sti_Element *at = frame->at->first; at != NULL; at = at->next) {
         if (sti_element_is(at, "collision")) STI_TRY(sti_note_problem(sdf->robot, read_collision(sdf, link, at)));
-        if (sti_element_is(at, "visual")) sti_skip(sdf->robot, "<visual>");
+        if (sti_element_is(at, "visual")) {
+            sti_skip(sdf->robot, "<visual>");
+            const char *color = text_of(sti_child(at, "material"), "diffuse");
+            if (link->color == 0) link->color = sti_color_of(color);
+        }
         if (sti_element_is(at, "sensor")) sti_skip(sdf->robot, "<sensor>");
     }
     return ST_OK;

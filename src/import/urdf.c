@@ -196,7 +196,10 @@ static st_Status read_link(sti_Robot *robot, sti_RobotLink *link)
     const sti_Element *inertial = NULL;
     STI_TRY(check_children(robot, link->at, known, passed));
     for (const sti_Element *child = link->at->first; child != NULL; child = child->next) {
-        if (sti_element_is(child, "visual")) sti_skip(robot, "<visual>");
+        if (sti_element_is(child, "visual")) {
+            sti_skip(robot, "<visual>");
+            if (link->color == 0) link->color = sti_urdf_color(link->at->up, child);
+        }
         if (sti_element_is(child, "collision")) STI_TRY(sti_note_problem(robot, read_collision(robot, link, child)));
         if (!sti_element_is(child, "inertial")) continue;
         if (inertial != NULL) return sti_element_fail(robot->err, child, "is the second one, must be at most one");

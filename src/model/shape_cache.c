@@ -7,7 +7,7 @@
 #include "model/scene.h"
 
 /* All numbers of a def except arrays and pose. */
-enum { N_NUMBERS = 33 };
+enum { N_NUMBERS = 34 };
 
 static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
 {
@@ -18,7 +18,7 @@ static void numbers_of(const st_ShapeDef *d, double x[N_NUMBERS])
                                    d->poisson,     d->n_points, d->n_triangles, d->n_x,     d->n_y,
                                    d->spacing,     d->groups,   d->mask,        belt.x,     belt.y,
                                    belt.z,         spin.x,      spin.y,         spin.z,     d->friction_across,
-                                   along.x,        along.y,     along.z};
+                                   along.x,        along.y,     along.z,        d->color};
     memcpy(x, all, sizeof all);
 }
 

@@ -9,6 +9,7 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <stiction/grains.h>
 #include <stiction/io.h>
@@ -80,6 +81,11 @@ static json_t *shapes(const st_Scene *scene)
         json_t *out = json_pack("{si ss so so sf}", "body", body.index1, "type", st_shape_type_name(shape.type), "p",
                                 vector(shape.pose.p), "q", json_pack("[ffff]", q.w, q.x, q.y, q.z), "mu", shape.mu);
         if (shape.material.index1 > 0) out = sti_with(out, "material", json_integer(shape.material.index1));
+        if (shape.color != 0) {
+            char color[16];
+            snprintf(color, sizeof color, "#%08x", shape.color);
+            out = sti_with(out, "color", json_string(color));
+        }
         if (shape.radius > 0) out = sti_with(out, "radius", json_real(shape.radius));
         if (shape.length > 0) out = sti_with(out, "length", json_real(shape.length));
         if (shape.half.x > 0) out = sti_with(out, "half", vector(shape.half));

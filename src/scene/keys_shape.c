@@ -98,6 +98,8 @@ static const sti_Key shape_keys[] = {
      "groups that it belongs to; two shapes collide if `touches` of each contains a group of the other", "[0]", NULL},
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it collides with", "all",
      NULL},
+    {"color", STI_VALUE_COLOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, color), "",
+     "in pictures: red, green, blue and, if given, opacity. Planes keep the colour of floors", "by body", NULL},
 };
 
 static const char *shape_word(int variant)

@@ -57,6 +57,7 @@
     ROW(SCALE,      read_scale,         scale_schema,      "a number > 0, or three that are not 0") /* the object's */ \
     ROW(HEIGHTS,    sti_heights_read,   heights_schema,    "at least two rows of at least two numbers") /* st_ShapeDef */ \
     ROW(BITS,       sti_bits_read,      bits_schema,       "a list of whole numbers from 0 to 31") /* uint32_t */      \
+    ROW(COLOR,      read_color,         color_schema,      "\"#rrggbb\" or \"#rrggbbaa\" with hexadecimal digits") /* uint32_t */ \
     ROW(SIDE,       read_side,          vector_schema,     "three numbers [x, y, z]") /* of an st_TendonPoint */       \
     ROW(FLAG,       read_flag,          boolean_schema,    "true or false") /* build.c acts on it */                   \
     ROW(PAIRS,      read_list,          pairs_schema,      "a list of pairs of bodies [\"a\", \"b\"]") /* build.c acts */ \

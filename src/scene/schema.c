@@ -112,6 +112,12 @@ static json_t *text_schema(const Described *d)
     return json_pack("{s:s}", "type", "string");
 }
 
+static json_t *color_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s, s:s}", "type", "string", "pattern", "^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$");
+}
+
 static json_t *name_schema(const Described *d)
 {
     (void)d;

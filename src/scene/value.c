@@ -87,6 +87,18 @@ static st_Status read_number(const sti_Value *v, void *field)
     return ST_OK;
 }
 
+/* Red, green, blue, alpha. Black that is fully transparent would mean no colour, so its alpha becomes 1/255. */
+static st_Status read_color(const sti_Value *v, void *field)
+{
+    const char *text = json_string_value(v->json);
+    const size_t n = text != NULL ? strlen(text) : 0;
+    if ((n != 7 && n != 9) || text[0] != '#' || strspn(text + 1, "0123456789abcdefABCDEF") != n - 1)
+        return value_wrong(v);
+    const uint32_t digits = (uint32_t)strtoul(text + 1, NULL, 16), rgba = n == 9 ? digits : digits << 8 | 0xff;
+    *(uint32_t *)field = rgba != 0 ? rgba : 1;
+    return ST_OK;
+}
+
 static st_Status read_boolean(const sti_Value *v, void *field)
 {
     bool *out = field;

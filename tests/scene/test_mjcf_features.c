@@ -1069,9 +1069,78 @@ static void files_run(void **state)
     assert_true(n >= 1);
 }
 
+static uint32_t color_of(const Robot *robot, const char *body, const char *shape)
+{
+    for (int k = 1; k <= st_scene_shape_count(robot->scene); k++) {
+        st_ShapeDef def;
+        st_BodyId owner;
+        assert_int_equal(st_scene_shape(robot->scene, (st_ShapeId){k}, &def, &owner), ST_OK);
+        if (owner.index1 == st_scene_find_body(robot->scene, body).index1 && strcmp(def.name, shape) == 0)
+            return def.color;
+    }
+    fail_msg("no shape \"%s\" of \"%s\"", shape, body);
+    return 0;
+}
+
+/* As in MuJoCo, `rgba` of the element or its class comes before the material, whose texture tints it. A shape without a
+ * colour has that of the first part of its body that is only for display. Wrong colours are ignored. */
+static void colors(void **state)
+{
+    (void)state;
+    Robot robot = robot_of(
+        "<mujoco><asset><texture name='t' builtin='flat' rgb1='0.2 0.4 1'/><material name='tinted' texture='t' "
+        "rgba='1 0.5 1 0.4'/><material name='red' rgba='1 0 0 1'/></asset><default><default class='green'>"
+        "<geom rgba='0 1 0 1'/></default><default class='look'><geom contype='0' conaffinity='0'/></default></default>"
+        "<worldbody><body name='a'><freejoint/><geom name='own' size='1' rgba='0.2 0.4 0.6 1' material='red'/>"
+        "<geom name='of class' class='green' size='1'/><geom name='tinted' material='tinted' size='1'/>"
+        "<geom name='plain' size='1'/><geom name='wrong' rgba='1 x' size='1'/></body><body name='b'><freejoint/>"
+        "<geom name='shape' size='1'/><geom class='look' size='2'/><geom class='look' size='2' material='red'/>"
+        "<geom class='look' size='2' rgba='0 0 1 1'/></body></worldbody></mujoco>",
+        NULL);
+    assert_int_equal(color_of(&robot, "a", "own"), 0x336699ff);
+    assert_int_equal(color_of(&robot, "a", "of class"), 0x00ff00ff);
+    assert_int_equal(color_of(&robot, "a", "tinted"), 0x3333ff66);
+    assert_int_equal(color_of(&robot, "a", "plain"), 0);
+    assert_int_equal(color_of(&robot, "a", "wrong"), 0);
+    assert_int_equal(color_of(&robot, "b", "shape"), 0xff0000ff);
+    char *text = NULL, *remarks = NULL;
+    st_Error err = {0};
+    check_ok(st_scene_write_mjcf(robot.scene, &robot.def, "again", &text, &remarks, &err), err);
+    assert_non_null(strstr(text, "rgba=\"0.2 0.4 0.6 1\""));
+    free(text);
+    free(remarks);
+    st_scene_destroy(robot.scene);
+    /* URDF: a colour of the visual, or of the material of its name, wherever that is */
+    robot = robot_of(
+        "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial>"
+        "<visual><material name='blue'/></visual><collision><geometry><sphere radius='1'/></geometry>"
+        "</collision></link><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/>"
+        "</inertial><visual><material name='blue'><color rgba='0 0 1 1'/></material></visual><collision>"
+        "<geometry><sphere radius='1'/></geometry></collision></link><joint name='j' type='continuous'>"
+        "<parent link='a'/><child link='b'/></joint></robot>",
+        NULL);
+    assert_int_equal(color_of(&robot, "a", "a"), 0x0000ffff);
+    assert_int_equal(color_of(&robot, "b", "b"), 0x0000ffff);
+    st_scene_destroy(robot.scene);
+    robot = robot_of("<sdf version='1.9'><model name='m'><link name='a'><visual name='v'><material><diffuse>1 0.2 0 1"
+                     "</diffuse></material></visual><collision name='c'><geometry><sphere><radius>1</radius></sphere>"
+                     "</geometry></collision></link></model></sdf>",
+                     NULL);
+    assert_int_equal(color_of(&robot, "a", "a"), 0xff3300ff);
+    st_scene_destroy(robot.scene);
+    /* scenes */
+    robot.scene =
+        scene_of("{\"bodies\": [{\"name\": \"a\", \"mass\": 1, \"inertia\": 1, \"shapes\": [{\"type\": \"sphere\", "
+                 "\"name\": \"s\", \"radius\": 1, \"color\": \"#0a0b0C\"}]}]}",
+                 &robot.def, NULL);
+    assert_int_equal(color_of(&robot, "a", "s"), 0x0a0b0cff);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(colors),
         cmocka_unit_test(gains_from_masses),
         cmocka_unit_test(controls_and_forces),
         cmocka_unit_test(tendons),

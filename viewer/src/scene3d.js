@@ -465,9 +465,9 @@ export class Picture {
       if (s.type === "plane") { this.addFloor(s); continue; }
       const part = this.part(s);
       if (!part) continue;
-      const glass = this.hides(s), key = glass ? `${part.key} glass` : part.key;
-      if (!groups.has(key)) groups.set(key, { part, glass, items: [] });
-      groups.get(key).items.push({ body: s.body, local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
+      const opacity = this.hides(s) ? 0.16 : Math.max(0.16, s.color ? parseInt(s.color.slice(7), 16) / 255 : 1), glass = opacity < 1, key = `${part.key} ${opacity}`;
+      if (!groups.has(key)) groups.set(key, { part, glass, opacity, items: [] });
+      groups.get(key).items.push({ body: s.body, own: s.color && new THREE.Color(s.color.slice(0, 7)), local: new THREE.Matrix4().compose(v(s.p), quat(s.q), v(part.size)) });
     }
     this.addStage();
     for (const { items } of groups.values())
@@ -481,9 +481,9 @@ export class Picture {
 
   // The mesh of shapes that look the same, at the present quality.
   makeGroup(group) {
-    const { part, glass, items } = group, shadows = this.renderer.shadowMap.enabled;
+    const { part, glass, opacity, items } = group, shadows = this.renderer.shadowMap.enabled;
     const mesh = part.ball && !glass && (this.many || this.level > 0) ? new Discs(items.length) : copies(part.make(this.fine), surface(part.pattern, this.level > 0 || this.model.shapes.length > 600, part.step, part.front), items.length);
-    if (glass) Object.assign(mesh.material, { transparent: true, opacity: 0.16, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
+    if (glass) Object.assign(mesh.material, { transparent: true, opacity, depthWrite: false, side: THREE.DoubleSide }), (mesh.renderOrder = 1);
     mesh.castShadow = shadows && !glass, mesh.receiveShadow = shadows;
     Object.assign(mesh.userData, group);
     if (mesh instanceof Discs && this.dark != null) this.lightDiscs(mesh.material.uniforms);
@@ -952,14 +952,14 @@ export class Picture {
   // ---- colours
 
   paint() {
-    const tint = this.tints();
+    const tint = this.tints(), plain = this.colouring === "body";
     for (const mesh of this.groups) {
-      mesh.userData.items.forEach((item, k) => mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? this.accent : tint(item.body)));
+      mesh.userData.items.forEach((item, k) => mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? this.accent : (plain && item.own) || tint(item.body)));
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
   }
 
-  // The colour of a body: its own, or by speed or load.
+  // The colour of a body whose shapes have none in the scene: its own, or by speed or load.
   tints() {
     if (this.colouring === "body") {
       this.own ??= Array.from({ length: this.n + 1 }, (_, b) => (b > 0 && this.model.bodies[b - 1].fixed ? bodyColour(0, 1) : bodyColour(b, this.n)));
@@ -1113,7 +1113,7 @@ export class Picture {
     this.groups = this.groups.map((mesh) => {
       if (mesh instanceof Discs && (this.many || to > 0)) return mesh;
       this.scene.remove(mesh), mesh.dispose();
-      const made = this.makeGroup({ part: mesh.userData.part, glass: mesh.userData.glass, items: mesh.userData.items });
+      const made = this.makeGroup({ part: mesh.userData.part, glass: mesh.userData.glass, opacity: mesh.userData.opacity, items: mesh.userData.items });
       this.placeShapes(made), this.wire(made);
       return made;
     });
