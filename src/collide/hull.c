@@ -46,24 +46,6 @@ typedef struct Room {
     int *face_first, *face_vertex, *edge, *spoke_first, *spoke;
 } Room;
 
-static st_Status hull_make_room(const st_Allocator *allocator, int n, sti_Hull *hull, Room *room, st_Error *err)
-{
-    size_t vectors = (size_t)n * 3 * sizeof(st_Vec3), numbers = (size_t)n * 2 * sizeof(double);
-    size_t integers = (size_t)n * (3 + 7 + 4 * 3 + 2 + 2 * 3) * sizeof(int);
-    hull->bytes = (int64_t)(vectors + numbers + integers);
-    char *memory = hull->memory = sti_alloc(allocator, hull->bytes, 1);
-    if (memory == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", n);
-    room->vertex = (st_Vec3 *)memory;
-    room->normal = room->vertex + n;
-    room->offset = (void *)(memory + vectors);
-    room->face_first = (int *)(memory + vectors + numbers);
-    room->face_vertex = room->face_first + (ptrdiff_t)3 * n;
-    room->edge = room->face_vertex + (ptrdiff_t)7 * n;
-    room->spoke_first = room->edge + (ptrdiff_t)4 * 3 * n;
-    room->spoke = room->spoke_first + (ptrdiff_t)2 * n;
-    return ST_OK;
-}
-
 /* Scratch memory. */
 typedef struct Work {
     int *number;     /* vertex number of each point */
@@ -193,7 +175,20 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
 {
     Room room = {0};
     Work work = {.n = n, .vertices = qh->num_vertices};
-    STI_TRY(hull_make_room(allocator, qh->num_vertices, hull, &room, err));
+    size_t vectors = (size_t)qh->num_vertices * 3 * sizeof(st_Vec3),
+           numbers = (size_t)qh->num_vertices * 2 * sizeof(double);
+    size_t integers = (size_t)qh->num_vertices * (3 + 7 + 4 * 3 + 2 + 2 * 3) * sizeof(int);
+    hull->bytes = (int64_t)(vectors + numbers + integers);
+    char *memory = hull->memory = sti_alloc(allocator, hull->bytes, 1);
+    if (memory == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a hull of %d points", qh->num_vertices);
+    room.vertex = (st_Vec3 *)memory;
+    room.normal = room.vertex + qh->num_vertices;
+    room.offset = (void *)(memory + vectors);
+    room.face_first = (int *)(memory + vectors + numbers);
+    room.face_vertex = room.face_first + (ptrdiff_t)3 * qh->num_vertices;
+    room.edge = room.face_vertex + (ptrdiff_t)7 * qh->num_vertices;
+    room.spoke_first = room.edge + (ptrdiff_t)4 * 3 * qh->num_vertices;
+    room.spoke = room.spoke_first + (ptrdiff_t)2 * qh->num_vertices;
     st_Status status = make_work(allocator, &work, err);
     if (status == ST_OK) status = take_faces(qh, points, &work, hull, &room, err);
     sti_free(allocator, work.number, work.n, sizeof *work.number);

@@ -306,20 +306,6 @@ static void add_child(sti_SparseLu *lu, int c, int64_t stride)
     }
 }
 
-/* Stores the factors of the front. */
-static void put_away(sti_SparseLu *lu, int s, int k, int reached, int64_t stride)
-{
-    const int m = k + reached;
-    double *value = lu->value + lu->value_first[s];
-    for (int i = 0; i < k; i++, value += m)
-        memcpy(value, lu->front + i * stride, (size_t)m * sizeof *value);
-    for (int i = k; i < m; i++, value += k)
-        memcpy(value, lu->front + i * stride, (size_t)k * sizeof *value);
-    double *top = lu->stack + lu->stack_start[s];
-    for (int i = k; i < m && reached > 0; i++, top += reached)
-        memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
-}
-
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
                                st_Error *err)
 {
@@ -362,7 +348,16 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
         /* number of multiplications to eliminate k of m unknowns: (m-1)^2 + ... + (m-k)^2 */
         const double all = (m - 1.0) * m * (2.0 * m - 1.0), rest = (m - k - 1.0) * (m - k) * (2.0 * (m - k) - 1.0);
         sti_work_products(lu->work_done, (all - rest) / 6.0);
-        put_away(lu, s, k, m - k, stride);
+        /* The factors of the front, and its Schur complement for the parent. */
+        const int reached = m - k;
+        double *value = lu->value + lu->value_first[s];
+        for (int i = 0; i < k; i++, value += m)
+            memcpy(value, lu->front + i * stride, (size_t)m * sizeof *value);
+        for (int i = k; i < m; i++, value += k)
+            memcpy(value, lu->front + i * stride, (size_t)k * sizeof *value);
+        double *top = lu->stack + lu->stack_start[s];
+        for (int i = k; i < m && reached > 0; i++, top += reached)
+            memcpy(top, lu->front + i * stride + k, (size_t)reached * sizeof *top);
     }
     return ST_OK;
 }
@@ -373,21 +368,6 @@ st_Status sti_sparse_lu_reserve(sti_SparseLu *lu, const sti_BlockRows *pattern, 
 }
 
 /* ------------------------------------------------------------------ solve */
-
-/* Gather or scatter-subtract the reach of node s between y (by rank) and t (packed). */
-static void lu_gather(const sti_SparseLu *lu, int s, const double *y, double *t)
-{
-    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++)
-        for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
-            *t++ = y[q];
-}
-
-static void subtract(const sti_SparseLu *lu, int s, const double *t, double *y)
-{
-    for (int64_t e = lu->reach_first[s]; e < lu->reach_first[s + 1]; e++)
-        for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
-            y[q] -= *t++;
-}
 
 /* Four partial sums in a fixed order: a single sum would wait for each addition. */
 static double lu_dot(const double *a, const double *b, int n)
@@ -424,14 +404,18 @@ void sti_sparse_lu_solve(const sti_SparseLu *lu, double *y)
             own[i] -= lu_dot(value + (int64_t)i * (k + reached), own, i);
         for (int i = 0; i < reached; i++)
             t[i] = lu_dot(L21 + (int64_t)i * k, own, k);
-        subtract(lu, s, t, z);
+        for (int64_t e = lu->reach_first[s], next = 0; e < lu->reach_first[s + 1]; e++)
+            for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
+                z[q] -= t[next++];
     }
     for (int s = lu->n_nodes - 1; s >= 0; s--) {
         const int begin = lu->at[lu->node_first[s]], k = lu_span(lu, lu->node_first[s], lu->node_first[s + 1]);
         const int reached = lu->node_reached[s], m = k + reached;
         const double *value = lu->value + lu->value_first[s];
         double *own = z + begin;
-        lu_gather(lu, s, z, t);
+        for (int64_t e = lu->reach_first[s], next = 0; e < lu->reach_first[s + 1]; e++)
+            for (int q = lu->at[lu->reach[e]]; q < lu->at[lu->reach[e] + 1]; q++)
+                t[next++] = z[q];
         for (int i = k - 1; i >= 0; i--) {
             const double *row = value + (int64_t)i * m;
             own[i] = (own[i] - lu_dot(row + k, t, reached) - lu_dot(row + i + 1, own + i + 1, k - 1 - i)) / row[i];

@@ -337,11 +337,6 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
 
 /* ---- expected motion ----------------------------------------------------------------------------- */
 
-static sti_Bounds bounds_shifted(sti_Bounds b, st_Vec3 by)
-{
-    return (sti_Bounds){add(b.lo, by), add(b.hi, by)};
-}
-
 /* The box of a shape and the boxes at the ends of its expected motions, with room for rotation and for a body that
  * is thrown aside at half its speed. This covers every contact that closing_speed (contact.c) expects: a motion of
  * length d passes a point at the distance x along a direction in which it goes farther than x by at most x
@@ -357,7 +352,8 @@ static sti_Bounds collider_sweep(const sti_World *world, int shape)
     for (int k = 0; k < 2 && c->ahead.v[k] != NULL; k++) {
         st_Vec3 linear, w;
         sti_body_velocity(&world->body[owner], c->ahead.v[k], &linear, &w);
-        box = bounds_union(box, bounds_shifted(c->bounds[shape], scale(c->ahead.h, linear)));
+        const st_Vec3 way = scale(c->ahead.h, linear);
+        box = bounds_union(box, (sti_Bounds){add(c->bounds[shape].lo, way), add(c->bounds[shape].hi, way)});
         room = fmax(room, c->ahead.h * (sti_turning_speed(world, owner, w) + 0.5 * norm(linear)));
     }
     return bounds_grown(box, room);

@@ -38,16 +38,6 @@ static void note_owners(st_Articulation *a)
             a->owner[world->body[b].v_first + k] = b;
 }
 
-static int count_loop_rows(const st_Articulation *a)
-{
-    int n = 0;
-    for (int k = 0; k < a->of.n_loops; k++) {
-        const sti_Joint *joint = &a->system->model.world->joint[a->of.loop[k]];
-        n += joint->n_rows - (joint->held ? 1 : 0);
-    }
-    return n;
-}
-
 /* All arrays that live as long as the articulation. One loop over this table allocates them, another one frees them. */
 typedef struct Array {
     void **at;
@@ -80,7 +70,12 @@ static void arrays_of(st_Articulation *a, Array out[N_ARRAYS])
 static st_Status allocate(st_Articulation *a, st_Error *err)
 {
     Array array[N_ARRAYS];
-    a->n_rows = count_loop_rows(a);
+    int n = 0;
+    for (int k = 0; k < a->of.n_loops; k++) {
+        const sti_Joint *joint = &a->system->model.world->joint[a->of.loop[k]];
+        n += joint->n_rows - (joint->held ? 1 : 0);
+    }
+    a->n_rows = n;
     STI_TRY(sti_forest_state_create(&a->of.forest, &a->state, err));
     STI_TRY(sti_forest_state_create(&a->of.forest, &a->other, err));
     arrays_of(a, array);

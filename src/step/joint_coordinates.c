@@ -204,7 +204,7 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     const st_Problem *problem = &work->step.problem, *reduced;
     st_Solution inner = *solution;
     *done = false;
-    if (own == NULL || (own->trees == NULL && own->open == NULL)) return ST_OK;
+    if (own->trees == NULL && own->open == NULL) return ST_OK;
     own->used = false;
     if (work->step.piled) return ST_OK;
     if (problem->n_r == 0 && work->sleep.n_asleep == 0) {

@@ -225,7 +225,7 @@ static int flow_inside(const sti_Model *model, const sti_State *state, const st_
 void sti_measures_before_step(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
     const sti_World *world = model->world;
-    for (int k = 0; work->flow != NULL && k < world->scene->n_measures; k++) {
+    for (int k = 0; k < world->scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &world->scene->measure[k];
         sti_Measured *of = &work->flow->measured[k];
         sti_sensor_before_step(model, state, measure, of);
@@ -237,7 +237,7 @@ void sti_measures_before_step(const sti_Model *model, sti_State *state, sti_Step
 void sti_measures_after_step(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
     const sti_World *world = model->world;
-    for (int k = 0; work->flow != NULL && k < world->scene->n_measures; k++) {
+    for (int k = 0; k < world->scene->n_measures; k++) {
         const sti_MeasureEntry *measure = &world->scene->measure[k];
         const sti_Measured *of = &work->flow->measured[k];
         double *total = &work->flow->totals[2 * k];

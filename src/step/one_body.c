@@ -57,21 +57,6 @@ static void forget_ids(const sti_World *world, sti_IdSet *set, const unsigned ch
     set->n = n;
 }
 
-static void forget_contacts(const sti_Model *model, sti_State *state, const unsigned char *marked)
-{
-    const sti_World *world = model->world;
-    int n = 0, n_patches = 0;
-    for (int k = 0; k < state->forces.n; k++)
-        if (!is_of(world, state->forces.at[k].id, marked)) state->forces.at[n++] = state->forces.at[k];
-    state->forces.n = n;
-    for (int k = 0; k < state->patches.n; k++) /* they say where their deformations stand */
-        if (!is_of(world, state->patches.patch[k].id, marked))
-            state->patches.patch[n_patches++] = state->patches.patch[k];
-    state->patches.n = n_patches;
-    forget_ids(world, &state->loaded, marked);
-    forget_ids(world, &state->active, marked);
-}
-
 /* Schemes of more than one step start anew, and contacts are foreseen anew. */
 static void forget_past(sti_State *state, sti_StepWork *work)
 {
@@ -83,17 +68,6 @@ static void forget_past(sti_State *state, sti_StepWork *work)
 
 /* ---- a pose ----------------------------------------------------------------------------------- */
 
-/* Those of their contacts that touch there are held, in room that is there for all of them. */
-static st_Status hold_touching(const sti_Model *model, sti_State *state, sti_StepWork *work,
-                               const unsigned char *marked, st_Error *err)
-{
-    const st_Sink *here = &work->here;
-    for (int c = 0; c < here->n_contacts; c++)
-        if (here->contact[c].gap <= model->def.active_gap && is_of(model->world, here->contact[c].id, marked))
-            STI_TRY(sti_ids_add(&model->allocator, &state->active, here->contact[c].id, err));
-    return ST_OK;
-}
-
 st_Status sti_bodies_moved(const sti_Model *model, sti_State *state, sti_StepWork *work, const double *q,
                            const unsigned char *moved, st_Error *err)
 {
@@ -103,12 +77,27 @@ st_Status sti_bodies_moved(const sti_Model *model, sti_State *state, sti_StepWor
     STI_TRY(sti_rotors_follow(model->world, q, state->v, err));
     memcpy(state->q, q, (size_t)model->n_q * sizeof *state->q);
     STI_EXCHANGE(st_Sink, work->here, work->trial);
-    forget_contacts(model, state, moved);
+    const sti_World *world = model->world;
+    int n = 0, n_patches = 0;
+    for (int k = 0; k < state->forces.n; k++)
+        if (!is_of(world, state->forces.at[k].id, moved)) state->forces.at[n++] = state->forces.at[k];
+    state->forces.n = n;
+    for (int k = 0; k < state->patches.n; k++)
+        if (!is_of(world, state->patches.patch[k].id, moved))
+            state->patches.patch[n_patches++] = state->patches.patch[k];
+    state->patches.n = n_patches;
+    forget_ids(world, &state->loaded, moved);
+    forget_ids(world, &state->active, moved);
     work->ahead.foreseen = 0; /* contacts are foreseen anew */
     work->events.n = 0;
     sti_forget_strikes(work);
     sti_forget_step(model, state, work);
-    return hold_touching(model, state, work, moved, err);
+    /* Touching contacts of the moved bodies are held. There is room for them, so this does not fail. */
+    const st_Sink *here = &work->here;
+    for (int c = 0; c < here->n_contacts; c++)
+        if (here->contact[c].gap <= model->def.active_gap && is_of(model->world, here->contact[c].id, moved))
+            STI_TRY(sti_ids_add(&model->allocator, &state->active, here->contact[c].id, err));
+    return ST_OK;
 }
 
 st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *pose, st_Error *err)

@@ -267,7 +267,6 @@ st_Status sti_wake_touched(const sti_Model *model, sti_State *state, sti_StepWor
 {
     const st_Sink *here = &work->here;
     *woken = false;
-    if (work->sleep.n_asleep == 0) return ST_OK;
     const unsigned char *asleep = model->world->asleep;
     for (int c = 0, k = 0; c < here->n_contacts; c++) { /* both are sorted by id */
         const sti_ContactEntry *contact = &here->contact[c];
@@ -401,7 +400,6 @@ static st_Status wake_and_look(const sti_Model *model, sti_State *state, sti_Ste
 
 st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
-    if (!work->sleep.on) return ST_OK;
     /* A force that changes within the step. */
     sti_World *world = model->world;
     const st_Scene *scene = world->scene;
@@ -502,7 +500,6 @@ void sti_sleep_end(const sti_Model *model, const sti_State *state, sti_StepWork 
 {
     sti_Sleep *s = &work->sleep;
     const sti_World *world = model->world;
-    if (!s->on) return;
     for (int e = 0; e < world->n_awake; e++) {
         const int b = s->bodies[e];
         st_Vec3 v, w;
@@ -527,7 +524,6 @@ void sti_sleep_impulses(sti_StepWork *work, double eta)
 {
     const sti_Sleep *s = &work->sleep;
     sti_Assembly *step = &work->step;
-    if (s->n_asleep == 0) return;
     for (int j = 0; j < step->problem.n_l; j++)
         step->l[j] = j < s->n_joint_forces ? eta * s->joint_force[j] : 0.0;
     for (int c = step->n_gaps; c < step->problem.n_contacts; c++)
@@ -538,7 +534,6 @@ st_Status sti_sleep_keep_joints(const sti_Model *model, sti_StepWork *work, doub
 {
     sti_Sleep *s = &work->sleep;
     const int n = work->step.problem.n_l;
-    if (!s->on) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, s->joint_force, s->joint_force_capacity, n, err));
     s->n_joint_forces = n;
     for (int j = 0; j < n; j++)

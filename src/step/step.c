@@ -51,6 +51,7 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
 {
     bool woken;
     STI_TRY(sti_want_contacts(&system->model, &system->state, &system->work, h, err));
+    if (system->work.sleep.n_asleep == 0) return ST_OK;
     STI_TRY(sti_wake_touched(&system->model, &system->state, &system->work, &woken, err));
     if (!woken) return ST_OK;
     STI_TRY(look_again(system, h, round, err));
@@ -189,7 +190,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         STI_TRY(sti_sum_piece(model, state, work, err));
         /* The end of the piece becomes the state. After an event or a rough step there is no history. */
         sti_History *history = &state->history;
-        sti_mean_remember(model, state, work, taken);
+        if (work->mean.past != NULL) sti_mean_remember(model, state, work, taken);
         history->known = !event && !work->stages.rough;
         history->h = taken;
         STI_EXCHANGE(double *, history->a, work->a_new);
@@ -247,13 +248,13 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
     const double energy_then = flows ? sti_energy(model, state, work) : 0;
-    STI_TRY(sti_flow_step(system, err));
+    if (flows || work->n_relocated > 0) STI_TRY(sti_flow_step(system, err));
     if (flows) state->works.given += sti_energy(model, state, work) - energy_then;
 
     /* Copy the state, which is restored if the step fails. Sleep is not restored: it depends only on the state. */
-    sti_measures_before_step(model, state, work);
+    if (work->flow != NULL) sti_measures_before_step(model, state, work);
     STI_TRY(sti_refresh_rows(model, state, work, err));
-    STI_TRY(sti_sleep_begin(model, state, work, h, err));
+    if (work->sleep.on) STI_TRY(sti_sleep_begin(model, state, work, h, err));
     STI_TRY(sti_save(model, state, work, err));
     const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(model, state, work);
     work->kinetic.known = false;
@@ -293,11 +294,11 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     /* The step is done: measures, impacts that were not located, energy, sleep. */
     state->n_steps++;
     state->fresh = false;
-    sti_measures_after_step(model, state, work);
+    if (work->flow != NULL) sti_measures_after_step(model, state, work);
     sti_note_strikes(model, state, work, h, first_step, jump);
     state->works.unexplained +=
         sti_energy(model, state, work) - energy_before - (sti_works_sum(&state->works) - explained);
-    sti_sleep_end(model, state, work, state->t - start);
+    if (work->sleep.on) sti_sleep_end(model, state, work, state->t - start);
 
     /* The report. */
     report.time = state->t;

@@ -100,7 +100,7 @@ static void follow(check_Random *random, const sti_Shape *a, const sti_Shape *b,
         sti_core_distance(&core_a, &core_b, 0.05 * size, NULL, &alone);
         sti_core_distance(&core_a, &core_b, 0.05 * size, k > 0 ? &guess : NULL, &guessed);
         check_same(&guessed, &alone);
-        if (sti_features_distance(&core_a, &core_b, guess.features, 0.05 * size, &exact)) {
+        if (sti_features_distance(&core_a, &core_b, guess.features, 0.05 * size, false, &exact)) {
             count->apart += exact.gap > 0;
             count->overlapping += exact.gap < 0;
         }
@@ -152,9 +152,9 @@ static void wrong_features_are_not_believed(void **state)
                     st_Vec3 n, on;
                     sti_core_face(&core_a, f, &n, &on);
                     features = sti_features_along(&core_a, &core_b, n);
-                    if (sti_features_distance(&core_a, &core_b, features, INFINITY, &exact)) check_same(&exact, &alone);
+                    if (sti_features_distance(&core_a, &core_b, features, INFINITY, false, &exact)) check_same(&exact, &alone);
                 }
-                bool certain = sti_features_distance(&core_a, &core_b, features, INFINITY, &exact);
+                bool certain = sti_features_distance(&core_a, &core_b, features, INFINITY, false, &exact);
                 if (certain) check_same(&exact, &alone);
                 believed += certain;
                 refused += features != 0 && !certain;

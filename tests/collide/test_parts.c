@@ -74,7 +74,7 @@ static void follow(check_Random *random, const TestShape *shape_a, const TestSha
                 "types %d and %d: gap %.17g guessed by parts %x, %.17g alone by parts %x, normals differ by %g\n",
                 (int)a->type, (int)b->type, guessed.gap, guess.features, alone.gap, alone.features,
                 norm(sub(guessed.normal, alone.normal)));
-        if (sti_features_distance(&core_a, &core_b, guess.features, 0.2 * size, &exact)) {
+        if (sti_features_distance(&core_a, &core_b, guess.features, 0.2 * size, false, &exact)) {
             if (!exact.beyond) check_points(shape_a, shape_b, pose, &exact, size);
             count->apart += exact.gap > 0;
             count->overlapping += exact.gap < 0;
@@ -136,7 +136,7 @@ static void wrong_parts_are_not_believed(void **state)
             const st_Vec3 n = k < 20 ? random_unit(&random) : add(alone.normal, scale(0.1, random_unit(&random)));
             const uint32_t parts =
                 k == 0 ? alone.features : sti_features_along(&core_a, &core_b, scale(1 / norm(n), n));
-            if (sti_features_distance(&core_a, &core_b, parts, INFINITY, &exact)) {
+            if (sti_features_distance(&core_a, &core_b, parts, INFINITY, false, &exact)) {
                 assert_true(same_distance(&exact, &alone));
                 believed++;
             } else {

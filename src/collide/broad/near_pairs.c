@@ -89,24 +89,6 @@ static bool broad_meet(void *ctx, int other)
     return add_fresh(search, other);
 }
 
-/* Finds shapes near an image of this one, a cell away along any of the axes. Most images are outside the tree. */
-static void meet_images(Search *search)
-{
-    const sti_Tree *tree = &search->pairs->tree;
-    const double *length = search->pairs->cell->length;
-    for (int image = 0; image < 27; image++) {
-        const int row = image / 3 % 3, layer = image / 9;
-        const double step[3] = {image % 3 - 1, row - 1, layer - 1};
-        const st_Vec3 by = vec3(step[0] * length[0], step[1] * length[1], step[2] * length[2]);
-        bool is_other = image != 13;
-        for (int e = 0; e < 3; e++)
-            is_other = is_other && (step[e] == 0 || length[e] > 0);
-        if (!is_other) continue;
-        const sti_Bounds *box = &tree->bounds[search->shape], moved = {add(box->lo, by), add(box->hi, by)};
-        if (bounds_overlap(&moved, &tree->node[0].bounds)) sti_tree_query(tree, &moved, broad_meet, search);
-    }
-}
-
 /* Does the fat box of a shape come within half the margin of a plane? The box includes the other half. */
 static bool broad_is_over(const sti_Pairs *p, const sti_PairPlane *plane, int shape)
 {
@@ -137,7 +119,23 @@ static void search_share(void *ctx, int thread, int n_threads)
     for (int e = (int)sti_share(p->n_movers, thread, n_threads); e < end && of->status == ST_OK; e++) {
         Search search = {p, p->mover[e], of};
         sti_tree_query(&p->tree, &p->tree.bounds[p->mover[e]], broad_meet, &search);
-        if (p->cell != NULL) meet_images(&search);
+        if (p->cell != NULL) {
+            /* Finds shapes near an image of this one, a cell away along any of the axes. Most images are outside the
+             * tree. */
+            const sti_Tree *tree = &search.pairs->tree;
+            const double *length = search.pairs->cell->length;
+            for (int image = 0; image < 27; image++) {
+                const int row = image / 3 % 3, layer = image / 9;
+                const double step[3] = {image % 3 - 1, row - 1, layer - 1};
+                const st_Vec3 by = vec3(step[0] * length[0], step[1] * length[1], step[2] * length[2]);
+                bool is_other = image != 13;
+                for (int i = 0; i < 3; i++)
+                    is_other = is_other && (step[i] == 0 || length[i] > 0);
+                if (!is_other) continue;
+                const sti_Bounds *box = &tree->bounds[search.shape], moved = {add(box->lo, by), add(box->hi, by)};
+                if (bounds_overlap(&moved, &tree->node[0].bounds)) sti_tree_query(tree, &moved, broad_meet, &search);
+            }
+        }
     }
 }
 

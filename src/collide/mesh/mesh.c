@@ -34,37 +34,6 @@ static sti_Bend bend_of(const sti_Mesh *mesh, const sti_Triangle *t, int side, c
     return sine > 0 ? STI_EDGE_CONVEX : STI_EDGE_CONCAVE;
 }
 
-/* Two triangles with opposite directions along an edge are neighbours. An edge with one triangle, with more than
- * two, or with two of the same direction is a boundary of each. A mesh is closed if it has no boundary. */
-static void link_neighbours(sti_Mesh *mesh, HalfEdge *edge)
-{
-    int n = 3 * mesh->n_triangles;
-    bool closed = true;
-    for (int k = 0; k < n; k++) {
-        int t = k / 3, i = mesh->triangle[t].vertex[k % 3], j = mesh->triangle[t].vertex[(k % 3 + 1) % 3];
-        edge[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, t, k % 3, i > j};
-        mesh->triangle[t].neighbour[k % 3] = -1;
-        mesh->triangle[t].bend[k % 3] = STI_EDGE_BOUNDARY;
-    }
-    qsort(edge, (size_t)n, sizeof *edge, mesh_by_ends);
-    for (int k = 0; k < n;) {
-        int end = k + 1;
-        while (end < n && edge[end].from == edge[k].from && edge[end].to == edge[k].to)
-            end++;
-        if (end - k == 2 && edge[k].turned != edge[k + 1].turned) {
-            const HalfEdge *y = &edge[k + 1];
-            sti_Triangle *a = &mesh->triangle[edge[k].triangle], *b = &mesh->triangle[y->triangle];
-            a->neighbour[edge[k].side] = y->triangle;
-            b->neighbour[y->side] = edge[k].triangle;
-            a->bend[edge[k].side] = bend_of(mesh, a, edge[k].side, b);
-            b->bend[y->side] = bend_of(mesh, b, y->side, a);
-        } else
-            closed = false;
-        k = end;
-    }
-    mesh->solid = closed;
-}
-
 static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *triangles, const st_Allocator *allocator,
                             st_Error *err)
 {
@@ -98,7 +67,33 @@ static st_Status mesh_build(sti_Mesh *mesh, const st_Vec3 *points, const int *tr
 
     HalfEdge *edge = sti_alloc(allocator, 3 * n, sizeof *edge);
     if (edge == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a mesh of %lld triangles", (long long)n);
-    link_neighbours(mesh, edge);
+    /* Two triangles with opposite directions along an edge are neighbours. An edge with one triangle, with more than
+     * two, or with two of the same direction is a boundary of each. A mesh is closed if it has no boundary. */
+    int n_sides = 3 * mesh->n_triangles;
+    bool closed = true;
+    for (int k = 0; k < n_sides; k++) {
+        int t = k / 3, i = mesh->triangle[t].vertex[k % 3], j = mesh->triangle[t].vertex[(k % 3 + 1) % 3];
+        edge[k] = (HalfEdge){i < j ? i : j, i < j ? j : i, t, k % 3, i > j};
+        mesh->triangle[t].neighbour[k % 3] = -1;
+        mesh->triangle[t].bend[k % 3] = STI_EDGE_BOUNDARY;
+    }
+    qsort(edge, (size_t)n_sides, sizeof *edge, mesh_by_ends);
+    for (int k = 0; k < n_sides;) {
+        int end = k + 1;
+        while (end < n_sides && edge[end].from == edge[k].from && edge[end].to == edge[k].to)
+            end++;
+        if (end - k == 2 && edge[k].turned != edge[k + 1].turned) {
+            const HalfEdge *y = &edge[k + 1];
+            sti_Triangle *a = &mesh->triangle[edge[k].triangle], *b = &mesh->triangle[y->triangle];
+            a->neighbour[edge[k].side] = y->triangle;
+            b->neighbour[y->side] = edge[k].triangle;
+            a->bend[edge[k].side] = bend_of(mesh, a, edge[k].side, b);
+            b->bend[y->side] = bend_of(mesh, b, y->side, a);
+        } else
+            closed = false;
+        k = end;
+    }
+    mesh->solid = closed;
     sti_free(allocator, edge, 3 * n, sizeof *edge);
 
     /* The other ends of the edges at every vertex; edges with two triangles appear twice, which is harmless. */

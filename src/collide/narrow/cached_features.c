@@ -301,8 +301,8 @@ bool sti_features_axis(const sti_Core *a, const sti_Core *b, uint32_t features, 
     return true;
 }
 
-static bool distance_of(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, bool proved,
-                        sti_Distance *out)
+bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, bool proved,
+                           sti_Distance *out)
 {
     if (features == 0) return false;
     if (a->facets == NULL || b->facets == NULL) return sti_parts_distance(a, b, features, beyond, out);
@@ -314,16 +314,6 @@ static bool distance_of(const sti_Core *a, const sti_Core *b, uint32_t features,
     out->features = features;
     out->beyond = core_is_beyond(out->gap, beyond, a->size + b->size);
     return true;
-}
-
-bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
-{
-    return distance_of(a, b, features, beyond, false, out);
-}
-
-bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out)
-{
-    return distance_of(a, b, features, beyond, true, out);
 }
 
 void sti_features_split(uint32_t features, sti_Farthest *of_a, sti_Farthest *of_b)

@@ -89,7 +89,7 @@ st_Status sti_convex_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape 
     sti_Guess guess;
     const double size = core_a->size + core_b->size, radii = core_a->radius + core_b->radius;
     if (how->cached != NULL && how->cached->room > 0 &&
-        sti_features_again(core_a, core_b, how->cached->features, how->margin + radii, &distance)) {
+        sti_features_distance(core_a, core_b, how->cached->features, how->margin + radii, true, &distance)) {
         if (distance.beyond && how->apart != NULL) *how->apart = distance.gap - radii;
         return distance.beyond ? ST_OK : sti_manifold_again(core_a, core_b, &distance, placed.origin, how, out, err);
     }

@@ -48,7 +48,7 @@ static bool known_from(const sti_Guess *guess, const sti_Core *a, const sti_Core
 static bool make_exact(const sti_Core *a, const sti_Core *b, double beyond, sti_Distance *out)
 {
     sti_Distance exact;
-    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, &exact)) return false;
+    if (!sti_features_distance(a, b, sti_features_along(a, b, out->normal), beyond, false, &exact)) return false;
     exact.rounds = out->rounds;
     *out = exact;
     return true;
@@ -58,7 +58,7 @@ void sti_core_distance(const sti_Core *a, const sti_Core *b, double beyond, cons
 {
     sti_Simplex simplex;
     double touching = TOUCHING * (a->size + b->size);
-    if (guess != NULL && sti_features_distance(a, b, guess->features, beyond, out)) return;
+    if (guess != NULL && sti_features_distance(a, b, guess->features, beyond, false, out)) return;
     if (guess != NULL && known_from(guess, a, b, beyond, touching, out)) return;
     bool apart = sti_gjk(a, b, touching, beyond, &simplex, out);
     if (apart && out->beyond) return;

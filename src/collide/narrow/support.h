@@ -180,13 +180,13 @@ void sti_polish(const sti_Core *a, const sti_Core *b, sti_Distance *d);
 /* cached_features.c: the features of two polytopes that face along n and against it, as one number that is never 0;
  * 0 if they are not a face and a corner or two edges. */
 uint32_t sti_features_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
-/* The distance from these features, if it is proved that they realise it. */
-bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
-/* Likewise without proof, after moves within the `room` of an earlier distance. false: so close to touching that
- * nothing is certain. */
-bool sti_features_again(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, sti_Distance *out);
+/* The distance from these features, if it can be proved that they realise it. `proved`: it was proved before, and the
+ * cores have moved within the `room` of that distance. false: no proof, or so close to touching that nothing is
+ * certain. */
+bool sti_features_distance(const sti_Core *a, const sti_Core *b, uint32_t features, double beyond, bool proved,
+                           sti_Distance *out);
 
-/* part_distance.c: likewise if one core is neither box nor hull; called by the two functions above. */
+/* part_distance.c: likewise if one core is neither box nor hull; called by the functions above. */
 uint32_t sti_parts_along(const sti_Core *a, const sti_Core *b, st_Vec3 n);
 bool sti_parts_distance(const sti_Core *a, const sti_Core *b, uint32_t parts, double beyond, sti_Distance *out);
 /* The edge between two vertices, -1: none; and how far a point of its plane is inside a face, negative: outside. */

@@ -40,7 +40,6 @@ void sti_stage_adhesion(sti_StageBuild *build)
     const sti_State *state = build->state;
     const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    if (!model->rigid || !model->world->adheres || build->impact) return;
     for (int c = 0, n; c < out->n_gaps; c += n) {
         const sti_ContactEntry *one = &out->chosen[c].entry;
         const st_SurfaceLaw *law = &one->surface->more;
@@ -130,7 +129,6 @@ double sti_adhesion_work(const sti_Model *model, const sti_StepWork *work, const
 {
     const sti_Assembly *out = &work->step;
     double sum = 0;
-    if (!model->rigid || !model->world->adheres || out->eta == 0) return 0;
     for (int c = 0; c < out->n_gaps; c++) {
         sti_RowView row;
         if (!(out->chosen[c].pull > 0)) continue;

@@ -42,7 +42,6 @@ void sti_stage_stribeck(sti_StageBuild *build)
     const sti_State *state = build->state;
     const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
-    if (!model->rigid || !model->world->stribeck) return;
     for (int c = 0; c < out->n_gaps; c++) {
         double u[ST_MAX_DIM] = {0};
         if (!depends_on_speed(out, c)) continue;

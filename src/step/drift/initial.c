@@ -65,27 +65,6 @@ static st_Status refuse(const sti_Model *model, const sti_StepWork *work, const 
                     flaws->speed, flaws->overlap, pair[0] != '\0' ? " of " : "", pair);
 }
 
-/* Closes joints and overlapping contacts, and contacts that overlap because of these corrections. */
-static st_Status project_position(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    size_t size = (size_t)model->n_q * sizeof *state->q;
-    memcpy(work->q_new, state->q, size);
-    memcpy(work->v_new, state->v, (size_t)model->n_v * sizeof *state->v);
-    STI_TRY(sti_evaluate(model, state, work, &work->trial, state->t, work->q_new, sti_margin(model), err));
-    work->active_new.n = 0;
-    for (int round = 0, held = -1; round < 8 && held != work->active_new.n; round++) {
-        held = work->active_new.n;
-        STI_TRY(sti_activate_touching(model, work, -STI_CONSISTENT, err));
-        STI_TRY(sti_project(model, state, work, state->t, 0.0, err));
-    }
-    double *moved = work->projection.step;
-    sti_difference(model, state->q, work->q_new, moved);
-    work->initial_position = 0;
-    for (int i = 0; i < model->n_v; i++)
-        work->initial_position = fmax(work->initial_position, fabs(moved[i]));
-    return sti_put_state(model, state, work, state->t, work->q_new, state->v, 0, NULL, err);
-}
-
 /* Computes in v_new the nearest velocity that joints, motors and the wanted contacts allow, and its distance. */
 static st_Status find_velocity(const sti_Model *model, sti_State *state, sti_StepWork *work, double *moved,
                                st_Error *err)
@@ -102,13 +81,6 @@ static st_Status find_velocity(const sti_Model *model, sti_State *state, sti_Ste
     for (int i = 0; i < model->n_v; i++)
         *moved = fmax(*moved, fabs(work->v_new[i] - state->v[i]));
     return ST_OK;
-}
-
-static st_Status project_velocity(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    work->wanted.n = 0;
-    STI_TRY(find_velocity(model, state, work, &work->initial_velocity, err));
-    return sti_put_state(model, state, work, state->t, state->q, work->v_new, 0, NULL, err);
 }
 
 /* Unless the state is projected, the length of a distance joint may differ from the distance of its points by rounding
@@ -136,8 +108,26 @@ st_Status sti_check_initial(const sti_Model *model, sti_State *state, sti_StepWo
     if (model->def.initial == ST_INITIAL_KEEP || !has_flaws(&flaws)) return ST_OK;
     if (model->def.initial == ST_INITIAL_REFUSE) return refuse(model, work, &flaws, "is inconsistent", err);
     STI_TRY(sti_prepare_projection(model, state, work, err));
-    STI_TRY(project_position(model, state, work, err));
-    STI_TRY(project_velocity(model, state, work, err));
+    /* Closes joints and overlapping contacts, and contacts that overlap because of these corrections. */
+    size_t size = (size_t)model->n_q * sizeof *state->q;
+    memcpy(work->q_new, state->q, size);
+    memcpy(work->v_new, state->v, (size_t)model->n_v * sizeof *state->v);
+    STI_TRY(sti_evaluate(model, state, work, &work->trial, state->t, work->q_new, sti_margin(model), err));
+    work->active_new.n = 0;
+    for (int round = 0, held = -1; round < 8 && held != work->active_new.n; round++) {
+        held = work->active_new.n;
+        STI_TRY(sti_activate_touching(model, work, -STI_CONSISTENT, err));
+        STI_TRY(sti_project(model, state, work, state->t, 0.0, err));
+    }
+    double *moved = work->projection.step;
+    sti_difference(model, state->q, work->q_new, moved);
+    work->initial_position = 0;
+    for (int i = 0; i < model->n_v; i++)
+        work->initial_position = fmax(work->initial_position, fabs(moved[i]));
+    STI_TRY(sti_put_state(model, state, work, state->t, work->q_new, state->v, 0, NULL, err));
+    work->wanted.n = 0;
+    STI_TRY(find_velocity(model, state, work, &work->initial_velocity, err));
+    STI_TRY(sti_put_state(model, state, work, state->t, state->q, work->v_new, 0, NULL, err));
     flaws = look_for_flaws(state, work);
     return has_flaws(&flaws) ? refuse(model, work, &flaws, "cannot be made consistent", err) : ST_OK;
 }

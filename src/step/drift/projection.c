@@ -58,21 +58,6 @@ static st_Status add_equality(Projecting *projecting, const sti_RowList *from, i
     return ST_OK;
 }
 
-static st_Status add_joint_constraints(Projecting *projecting, const st_Sink *sink)
-{
-    sti_Assembly *out = projecting->out;
-    const st_Allocator *a = &projecting->model->allocator;
-    int n = sink->joint_rows.n_rows;
-    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, projecting->err));
-    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, projecting->err));
-    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, projecting->err));
-    for (int k = 0; k < n; k++) {
-        out->g[k] = sink->joint[k].value;
-        projecting->error = sti_larger(fabs(out->g[k]), projecting->error);
-    }
-    return ST_OK;
-}
-
 static st_Status add_inequality(Projecting *projecting, const sti_RowList *from, int k, double gap)
 {
     sti_Assembly *out = projecting->out;
@@ -102,7 +87,15 @@ static st_Status linearise_constraints(Projecting *projecting)
     projecting->looked = false;
     out->G.n_rows = out->H.n_rows = 0;
     projecting->error = 0;
-    STI_TRY(add_joint_constraints(projecting, sink));
+    const st_Allocator *a = &projecting->model->allocator;
+    int n = sink->joint_rows.n_rows;
+    STI_TRY(STI_GROW(a, out->g, out->g_capacity, n, projecting->err));
+    STI_TRY(STI_GROW(a, out->l, out->l_capacity, n, projecting->err));
+    STI_TRY(sti_rows_append_rows(a, &out->G, &sink->joint_rows, 0, sink->joint_rows.n_rows, projecting->err));
+    for (int k = 0; k < n; k++) {
+        out->g[k] = sink->joint[k].value;
+        projecting->error = sti_larger(fabs(out->g[k]), projecting->error);
+    }
     for (int k = 0; projecting->spring_target != NULL && k < sink->soft_rows.n_rows; k++)
         if (sink->soft[k].stiffness > 0)
             STI_TRY(add_equality(projecting, &sink->soft_rows, k, sink->soft[k].value - projecting->spring_target[k]));

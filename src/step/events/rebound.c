@@ -168,7 +168,6 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
                              double *v, st_StepInfo *info, st_Error *err)
 {
     const sti_Rebounds *rebounds = &work->rebounds;
-    if (rebounds->n == 0 || model->def.energy != ST_ENERGY_LIMIT) return ST_OK;
     /* Islands that rebound, first with full restitution. */
     sti_Rebounds *list = &work->rebounds;
     const int n = sti_islands_count(work->islands);

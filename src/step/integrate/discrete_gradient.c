@@ -160,7 +160,6 @@ void sti_mean_remember(const sti_Model *model, const sti_State *state, sti_StepW
 {
     sti_Mean *mean = &work->mean;
     const size_t size = (size_t)model->n_v * sizeof *mean->past;
-    if (mean->past == NULL) return;
     const bool same = same_length(state, h);
     mean->past[1] = same ? best_order(model, state, work, (int)mean->past[0]) : 0;
     mean->past[0] = same ? fmin(mean->past[0] + 1, STI_MEAN_PAST) : 0;

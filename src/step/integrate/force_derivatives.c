@@ -72,9 +72,6 @@ st_Status sti_linearise_forces(sti_StageBuild *build)
     const st_Model *table = &model->table;
     const sti_Stage *stage = build->stage;
     sti_Linearised *out = &work->linearised;
-    out->on = false;
-    if (table->force_derivative == NULL || build->impact || !build->implicit_forces || stage->means != NULL)
-        return ST_OK;
     st_Sink *sink = &out->sink;
     const int n_v = model->n_v;
     sink->allocator = model->allocator;
@@ -145,7 +142,6 @@ void sti_linearised_impulse(sti_StepWork *work, const double *v)
 {
     sti_Linearised *out = &work->linearised;
     const st_Sink *sink = &out->sink;
-    if (!out->on) return;
     memcpy(out->impulse, out->in_f, (size_t)sink->n_v * sizeof *out->impulse);
     for (int k = 0; k < sink->n_derivatives; k++) {
         const sti_DerivativeEntry *entry = &sink->derivative[k];

@@ -145,7 +145,8 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) return ST_OK;
     STI_TRY(sti_stage_solve(model, state, work, stage, v, &solved, err));
     STI_TRY(solve_again_if_blind(model, state, work, stage, v, &solved, err));
-    STI_TRY(sti_limit_rebounds(model, state, work, stage, v, info, err));
+    if (work->rebounds.n > 0 && model->def.energy == ST_ENERGY_LIMIT)
+        STI_TRY(sti_limit_rebounds(model, state, work, stage, v, info, err));
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */

@@ -264,7 +264,8 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
         sti_difference(model, stage->q_star, stage->q_base, work->stages.shift);
         build.shift = work->stages.shift;
     }
-    STI_TRY(sti_linearise_forces(&build));
+    work->linearised.on = false;
+    if (linearises && build.implicit_forces && stage->means == NULL) STI_TRY(sti_linearise_forces(&build));
     /* Joints and springs: G, g and Cb, or forces where springs are explicit. */
     const st_Sink *sink = constraints_of(&build);
     sti_Assembly *out = build.out;
@@ -290,8 +291,8 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     out->laid_out = model->rigid ? out->G.n_rows : 0;
     if (!build.impact && !build.implicit_forces) add_explicit_springs(&build);
     STI_TRY(sti_stage_contacts(&build));
-    sti_stage_adhesion(&build);
-    sti_stage_stribeck(&build);
+    if (model->world->adheres && !impact) sti_stage_adhesion(&build);
+    if (model->world->stribeck) sti_stage_stribeck(&build);
     const st_Model *table = &model->table;
     int n_contacts = out->n_gaps + out->n_bounded + out->n_loaded;
     out->problem = (st_Problem){

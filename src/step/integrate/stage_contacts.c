@@ -163,15 +163,6 @@ static st_Status contacts(sti_StageBuild *build)
     return ST_OK;
 }
 
-/* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted moves on
- * at `target` until then, where the row was taken before.                                              */
-static double wanted_value(const sti_StageBuild *build, const sti_BoundedEntry *entry, int k)
-{
-    const bool before = build->stage->rows == &build->work->here;
-    const double moved = before ? build->stage->eta * entry->target : 0.0;
-    return sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
-}
-
 /* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
  * are left out of one.                                                                             */
 static st_Status bounded_rows(sti_StageBuild *build)
@@ -184,7 +175,11 @@ static st_Status bounded_rows(sti_StageBuild *build)
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = out->n_gaps + k, first = out->H.n_rows;
         double resistance = sti_resistance(build, entry->stiffness, entry->damping);
-        double phi = wanted_value(build, entry, k);
+        /* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted
+         * moves on at `target` until then, where the row was taken before. */
+        const bool before = build->stage->rows == &build->work->here;
+        const double moved = before ? build->stage->eta * entry->target : 0.0;
+        double phi = sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};

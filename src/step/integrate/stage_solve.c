@@ -42,7 +42,7 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
                       fmax(fmin(limit, work->guard.is_tight ? work->guard.visits : limit), FEWEST_VISITS));
     bool done = false;
     const sti_Linearised *linear = &work->linearised; /* drag: symmetric, body by body */
-    if (!linear->on || (linear->symmetric && linear->first == model->first))
+    if (work->joint_coordinates != NULL && (!linear->on || (linear->symmetric && linear->first == model->first)))
         STI_TRY(sti_joint_coordinates_solve(work, solution, &found, &done, err));
     if (!done)
         STI_TRY(sti_islands_solve(work->islands, problem, pile, work->sleep.n_asleep > 0 ? &work->sleep.awake : NULL,
@@ -363,7 +363,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     sti_Assembly *out = &work->step;
     bool impact = stage->eta == 0;
     STI_TRY(sti_warm_start(model, state, work, stage, err)); /* an impact starts from 0 */
-    sti_sleep_impulses(work, stage->eta);
+    if (work->sleep.n_asleep > 0) sti_sleep_impulses(work, stage->eta);
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
     STI_TRY(release_held(model, work, err));
@@ -403,9 +403,9 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
     if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(model, state, work, stage->eta, err));
-    if (!impact) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
+    if (!impact && work->sleep.on) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
     if (!impact) sti_patches_follow(work);
-    sti_linearised_impulse(work, v);
+    if (work->linearised.on) sti_linearised_impulse(work, v);
     STI_TRY(sti_stage_work(model, work, stage, v, err));
     sti_lap(work, ST_STAGE_SOLVE);
     return ST_OK;

@@ -228,7 +228,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         forces += linear->impulse[i] * way[i];
         of_f += (linear->impulse[i] - linear->in_f[i]) * v[i];
     }
-    const double adhesion = sti_adhesion_work(model, work, way);
+    const double adhesion = model->world->adheres && work->step.eta > 0 ? sti_adhesion_work(model, work, way) : 0;
     sum->given += forces + adhesion;
     if (adhesion != 0) gains->given = INFINITY;
     springs += adhesion; /* it is part of f, too */
