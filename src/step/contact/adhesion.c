@@ -88,8 +88,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
         for (int k = 0; k < n; k++) {
             sti_Chosen *chosen = &out->chosen[c + k];
             const bool within = is_within_range(model, &chosen->entry);
-            if (n == 1 && sti_has_bridge(model, state, &chosen->entry))
-                chosen->bridge = build->stage->eta * sti_bridge_force(model->world, &chosen->entry, chosen->entry.gap);
+            if (n == 1) chosen->bridge = sti_bridge_impulse(model, state, &chosen->entry, build->stage->eta);
             if (!within && !(chosen->bridge > 0)) continue;
             const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
             sti_RowView row;

@@ -65,9 +65,8 @@ st_Status sti_step_rows(const sti_Model *model, sti_StepWork *work, st_Error *er
 /* stribeck.c: moves friction coefficients by the fraction `part` towards those at the speeds of the solution; 0 changes
  * nothing. Returns the sum of the squares of the changes of mu r_n. */
 double sti_follow_speeds(sti_Assembly *step, double part);
-/* liquid_bridge.c: does a contact have a bridge, and the force of a bridge across a gap [N]. */
-bool sti_has_bridge(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry);
-double sti_bridge_force(const sti_World *world, const sti_ContactEntry *entry, double gap);
+/* liquid_bridge.c: the impulse of the bridge of a contact in a step of length eta [N s]; 0: it has none. */
+double sti_bridge_impulse(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry, double eta);
 /* liquid_bridge.c: moves the forces of bridges by the fraction `part` towards those at the gaps after the step with
  * velocities v. Returns the sum of the squares of the changes [N s]. */
 double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double *v, double part);
