@@ -5,6 +5,7 @@
 static st_Status read_coefficients(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *tendon)
 {
     int n = 0;
+    double relaxed = 0; /* its value where all joints are at their springref: the rest length without springlength */
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         sti_RobotJoint *joint = NULL;
         double coefficient = 1;
@@ -13,8 +14,10 @@ static st_Status read_coefficients(sti_Mjcf *m, const sti_Element *at, sti_Robot
         STI_TRY(sti_numbers(m->robot->err, child, "coef", 1, false, &coefficient));
         if (coefficient == 0) continue;
         tendon->parts[n++] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = coefficient};
+        relaxed += coefficient * joint->rest;
     }
     tendon->n_parts = n;
+    if (isnan(tendon->rest)) tendon->rest = relaxed;
     return ST_OK;
 }
 
@@ -60,6 +63,14 @@ static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *
         }
     }
     tendon->n_parts = n;
+    for (int k = 0; k < m->robot->n_links && tendon->stiffness > 0 && isnan(tendon->rest); k++) {
+        const sti_RobotJoint *joint = &m->robot->links[k].joint;
+        if ((joint->type == ST_JOINT_REVOLUTE || joint->type == ST_JOINT_PRISMATIC) && joint->rest != joint->zero)
+            return sti_remark(m->robot,
+                              "tendon \"%.60s\" has no springlength: it is at rest as drawn, in MuJoCo where "
+                              "all joints are at their springref",
+                              tendon->name);
+    }
     return ST_OK;
 }
 

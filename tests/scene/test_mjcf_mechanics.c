@@ -272,6 +272,24 @@ static void ball_dampers(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* Without springlength a sum is at rest where its joints are at their springref, not where they start, as in MuJoCo's
+ * library (its manual says where they start). A slide of 2 kg at 0.3, coefficient 3, spring of 2 N/m on the sum:
+ * x - 0.1 = 0.2 cos(3 t). */
+static void tendons_rest_at_springref(void **state)
+{
+    (void)state;
+    Robot robot = model("<option gravity='0 0 0' timestep='0.001'/><worldbody><body name='b' pos='0.3 0 0'>" INERTIAL
+                        "<joint name='x' type='slide' axis='1 0 0' ref='0.3' springref='0.1'/></body></worldbody>"
+                        "<tendon><fixed name='t' stiffness='2'><joint joint='x' coef='3'/></fixed></tendon>");
+    robot.def.integrator = ST_INTEGRATOR_SDIRK2;
+    st_System *system = run(&robot, 0.001, 700);
+    st_Pose pose;
+    assert_int_equal(st_system_pose(system, st_scene_find_body(robot.scene, "b"), &pose), ST_OK);
+    check_close(pose.p.x, 0.1 + 0.2 * cos(3 * 0.7), 1e-6); /* h^2 */
+    st_system_destroy(system);
+    st_scene_destroy(robot.scene);
+}
+
 /* Balls that overlap turn about axes through their centres: joints hold all contacts, so no contact has a row, but each
  * has an entry. This crashed. */
 static void joints_hold_all_contacts(void **state)
@@ -305,6 +323,7 @@ int main(void)
         cmocka_unit_test(speed_servos),
         cmocka_unit_test(ball_dampers),
         cmocka_unit_test(driven_followers),
+        cmocka_unit_test(tendons_rest_at_springref),
         cmocka_unit_test(joints_hold_all_contacts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
