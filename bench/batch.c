@@ -1,6 +1,6 @@
 /* batch.c -- many quadrupeds: steps per second of a batch against systems that step alone, and memory per world.
  *
- *     build/bench/batch [STEPS]
+ *     build/bench/batch [STEPS [SCENE]]
  *
  * Batch and systems alone take turns, chunk by chunk, and the sums of their times are compared, so that a loaded
  * machine slows both. Two threads are compared with two processes side by side in the same way. Columns of the ratio
@@ -125,7 +125,9 @@ int main(int argc, char **argv)
     st_Error err = {0};
     st_Scene *scene = NULL;
     st_SystemDef def;
-    if (st_scene_parse(dog, strlen(dog), "dog", NULL, 0, &scene, &def, &err) != ST_OK) stop(&err);
+    const st_Status status = argc > 2 ? st_scene_read(argv[2], NULL, 0, &scene, &def, &err)
+                                      : st_scene_parse(dog, strlen(dog), "dog", NULL, 0, &scene, &def, &err);
+    if (status != ST_OK) stop(&err);
     weigh(scene, def);
     printf("%7s %8s %14s %14s %7s\n", "worlds", "threads", "batch steps/s", "alone steps/s", "ratio");
     const int worlds[] = {1, 64, 4096};

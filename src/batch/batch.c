@@ -115,7 +115,8 @@ static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world
 {
     sti_BatchWorld *w = &b->world[world];
     if (worker->world == world && worker->version == w->version) return ST_OK;
-    st_Sink *rows = take_rows && w->has_rows ? &w->rows : NULL;
+    /* The stored rows lack the pattern of joints, which the worker has after its first step. */
+    st_Sink *rows = take_rows && w->has_rows && worker->system->work.trial.laid_out ? &w->rows : NULL;
     worker->world = -1;
     if (rows != NULL) w->has_rows = false;
     STI_TRY(sti_restore_saved(worker->system, w->state.bytes, w->state.size, false, rows, err));
@@ -146,7 +147,7 @@ static st_Status close_world(st_Batch *b, int world, sti_BatchWorker *worker, st
         w->has_rows = false;
         if (status == ST_OK && b->n_worlds > b->n_workers &&
             sti_rows_can_be_kept(&system->model, &system->state, &system->work)) {
-            STI_EXCHANGE(st_Sink, w->rows, system->work.here);
+            sti_row_buffer_exchange(&system->work.here, &w->rows);
             w->has_rows = true;
             worker->world = -1;
         }

@@ -116,14 +116,27 @@ st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *e
     for (int k = 0; k < 3; k++) {
         const int n = from[k]->n_rows;
         if (n == 0) continue;
-        STI_TRY(STI_GROW(&sink->allocator, to[k]->p, to[k]->p_capacity, n + 1, err));
-        STI_TRY(STI_GROW(&sink->allocator, to[k]->i, to[k]->i_capacity, from[k]->p[n], err));
+        if (k > 0 || !like->laid_out) {
+            STI_TRY(STI_GROW(&sink->allocator, to[k]->p, to[k]->p_capacity, n + 1, err));
+            STI_TRY(STI_GROW(&sink->allocator, to[k]->i, to[k]->i_capacity, from[k]->p[n], err));
+        }
         STI_TRY(STI_GROW(&sink->allocator, to[k]->x, to[k]->x_capacity, from[k]->p[n], err));
     }
     STI_TRY(STI_GROW(&sink->allocator, sink->joint, sink->joint_capacity, like->joint_rows.n_rows, err));
     STI_TRY(STI_GROW(&sink->allocator, sink->soft, sink->soft_capacity, like->soft_rows.n_rows, err));
     STI_TRY(STI_GROW(&sink->allocator, sink->bounded, sink->bounded_capacity, like->bounded_rows.n_rows, err));
     return STI_GROW(&sink->allocator, sink->contact, sink->contact_capacity, like->n_contacts, err);
+}
+
+void sti_row_buffer_exchange(st_Sink *used, st_Sink *kept)
+{
+    sti_RowList *ours = &used->joint_rows, *theirs = &kept->joint_rows;
+    STI_EXCHANGE(st_Sink, *used, *kept);
+    STI_EXCHANGE(bool, used->laid_out, kept->laid_out);
+    STI_EXCHANGE(int64_t *, ours->p, theirs->p);
+    STI_EXCHANGE(int *, ours->i, theirs->i);
+    STI_EXCHANGE(int64_t, ours->p_capacity, theirs->p_capacity);
+    STI_EXCHANGE(int64_t, ours->i_capacity, theirs->i_capacity);
 }
 
 /* A model may be a user's, so its rows are checked when they are added. */

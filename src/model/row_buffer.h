@@ -119,8 +119,12 @@ struct st_Sink {
 void sti_row_buffer_clear_constraints(st_Sink *sink);
 void sti_row_buffer_clear_contacts(st_Sink *sink);
 void sti_row_buffer_free(st_Sink *sink);
-/* Makes exactly as much room as `like` has used. */
+/* Makes exactly as much room as `like` has used, without the pattern of joints: see sti_row_buffer_exchange(). */
 st_Status sti_row_buffer_reserve(st_Sink *sink, const st_Sink *like, st_Error *err);
+
+/* Swaps two sinks of one world, of which the first is in use and the second keeps rows. The pattern of joint rows is
+ * the same in both, so the first keeps it, and the second needs no memory for it. */
+void sti_row_buffer_exchange(st_Sink *used, st_Sink *kept);
 
 st_Status sti_rows_append(const st_Allocator *allocator, sti_RowList *rows, int count, const int *index,
                           const double *gradient, st_Error *err);

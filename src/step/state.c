@@ -70,7 +70,7 @@ st_Status sti_put_state(const sti_Model *model, sti_State *state, sti_StepWork *
     }
     sti_sleep_rouse(model, work); /* any body may have moved */
     st_Status status = rows == NULL ? look_around(model, state, work, t, q, v, ahead, err) : ST_OK;
-    if (rows != NULL) STI_EXCHANGE(st_Sink, work->trial, *rows);
+    if (rows != NULL) sti_row_buffer_exchange(&work->trial, rows);
     if (status != ST_OK) sti_sleep_resume(model, state, work);
     STI_TRY(status);
     memmove(state->q, q, (size_t)model->n_q * sizeof *q);

@@ -269,10 +269,9 @@ static void parameters_are_those_of_a_scene_with_these_values(void **state)
 }
 
 /* One more quadruped costs its state, which is its saved bytes and its rows of the arrays, and less than 20 KB in
- * addition: the rows of its joints and contacts, not the work memory of a step. */
-static void a_further_world_is_small(void **state)
+ * addition: the rows of its joints and contacts, not the work memory of a step. Also with friction in all joints. */
+static void check_further_world(const char *const *sets, int n_sets)
 {
-    (void)state;
     long long held[2], of_state = 0;
     for (int k = 0; k < 2; k++) {
         Counter counter = {.base = st_default_allocator()};
@@ -281,7 +280,7 @@ static void a_further_world_is_small(void **state)
         st_SystemDef system_def;
         st_Batch *b = NULL;
         const st_BatchDef def = def_of(k == 0 ? 1 : 17, 1);
-        read_scene(dog, NULL, 0, &scene, &system_def);
+        read_scene(dog, sets, n_sets, &scene, &system_def);
         system_def.allocator = (st_Allocator){counting_alloc, counting_free, &counter};
         check_ok(st_batch_create(scene, &system_def, &def, &b, &err), err);
         check_ok(st_batch_step(b, 20, NULL, &err), err);
@@ -294,6 +293,14 @@ static void a_further_world_is_small(void **state)
         assert_true(counter.bytes == 0);
     }
     assert_true((held[1] - held[0]) / 16 - of_state < 20 * 1024);
+}
+
+static void a_further_world_is_small(void **state)
+{
+    (void)state;
+    const char *const friction = "joints/*/friction=0.5";
+    check_further_world(NULL, 0);
+    check_further_world(&friction, 1);
 }
 
 /* Gains and friction of motors and materials in a robot: again as the scene itself. */
