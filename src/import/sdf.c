@@ -235,10 +235,11 @@ static st_Status add_frames(Sdf *sdf, const Model *model, const Model *base, con
     return ST_OK;
 }
 
-/* An <include> with a pose gives the model another pose and another placement frame. */
+/* What an <include> sets in place of the model. */
 typedef struct Placement {
+    bool posed; /* `pose` is given */
     st_Pose pose;
-    const char *frame; /* NULL: that of the model itself */
+    const char *frame, *fixed; /* placement_frame, static; NULL: that of the model itself */
 } Placement;
 
 static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, const Placement *placed,
@@ -252,9 +253,12 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const char *uri = text_of(at, "uri"), *called = text_of(at, "name");
     char path[1024];
     sti_Element *root = NULL;
-    Placement placed = {.frame = text_of(at, "placement_frame")};
+    Placement placed = {.posed = sti_child(at, "pose") != NULL,
+                        .frame = text_of(at, "placement_frame"),
+                        .fixed = text_of(at, "static")};
+    STI_TRY(check_children(sdf, at, "uri name pose static placement_frame plugin"));
     if (uri == NULL) return sti_element_fail(sdf->robot->err, at, "has no <uri>, must have one");
-    if (placed.frame != NULL && sti_child(at, "pose") == NULL)
+    if (placed.frame != NULL && !placed.posed)
         return sti_element_fail(sdf->robot->err, at, "has a placement_frame but no pose, must have both");
     if (depth > DEEPEST) return sti_element_fail(sdf->robot->err, at, "is inside more than %d others", DEEPEST);
     if (++sdf->n_includes > MOST_INCLUDES)
@@ -296,8 +300,8 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     const sti_Element *model = sti_child(root, "model");
     if (model == NULL) return sti_element_fail(sdf->robot->err, at, "names a file without a <model>");
     if (is_true(sti_attribute(at, "merge")) && outer->at != NULL)
-        return merge_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &placed : NULL, depth + 1);
-    return add_model(sdf, outer, model, sti_child(at, "pose") != NULL ? &placed : NULL, called, false, depth + 1);
+        return merge_model(sdf, outer, model, &placed, depth + 1);
+    return add_model(sdf, outer, model, &placed, called, false, depth + 1);
 }
 
 /* Moves a model so that one of its frames has the pose that was given for the model. */
@@ -327,8 +331,8 @@ static st_Status merge_model(Sdf *sdf, const Model *outer, const sti_Element *at
     st_Pose pose;
     Model *model = sti_xml_keep(sdf->robot->files, sizeof *model);
     if (model == NULL) return sti_robot_memory(sdf->robot);
-    if (placed == NULL) STI_TRY(place_model(sdf, outer, at, &pose));
-    *model = (Model){.scope = outer->scope, .at = at, .outer = outer, .pose = placed != NULL ? placed->pose : pose};
+    if (!placed->posed) STI_TRY(place_model(sdf, outer, at, &pose));
+    *model = (Model){.scope = outer->scope, .at = at, .outer = outer, .pose = placed->posed ? placed->pose : pose};
     model->fixed = outer->fixed;
     model->next = sdf->models;
     sdf->models = model;
@@ -353,9 +357,11 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     snprintf(scope, sizeof scope, "%s%.100s%s", outer->scope, single ? "" : name, single ? "" : "::");
     const char *kept = sti_xml_keep_text(sdf->robot->files, scope);
     if (model == NULL || kept == NULL) return sti_robot_memory(sdf->robot);
-    if (placed == NULL) STI_TRY(place_model(sdf, outer, at, &pose));
-    *model = (Model){.scope = kept, .at = at, .outer = outer, .pose = placed != NULL ? placed->pose : pose};
-    model->fixed = outer->fixed || is_true(text_of(at, "static"));
+    const bool posed = placed != NULL && placed->posed;
+    const char *fixed = placed != NULL && placed->fixed != NULL ? placed->fixed : text_of(at, "static");
+    if (!posed) STI_TRY(place_model(sdf, outer, at, &pose));
+    *model = (Model){.scope = kept, .at = at, .outer = outer, .pose = posed ? placed->pose : pose};
+    model->fixed = outer->fixed || is_true(fixed);
     model->next = sdf->models;
     sdf->models = model;
     Frame *own = NULL;
@@ -892,7 +898,7 @@ static st_Status write_settings(const Sdf *sdf, const sti_Element *world)
 {
     sti_Reader *reader = sdf->robot->reader;
     const sti_Element *physics = sti_child(world, "physics");
-    double gravity[3] = {0, 0, -9.81}, h = 0.001;
+    double gravity[3] = {0, 0, -9.8}, h = 0.001;
     STI_TRY(numbers(sdf, world, "gravity", 3, gravity));
     STI_TRY(numbers(sdf, physics, "gravity", 3, gravity));
     STI_TRY(numbers(sdf, physics, "max_step_size", 1, &h));

@@ -313,6 +313,20 @@ static void masses_of_shapes(void **state)
     st_scene_destroy(robot.scene);
 }
 
+/* An include makes a model static, and one that is static free. A world without <gravity> has SDF's default. */
+static void static_includes(void **state)
+{
+    (void)state;
+    Robot robot = robot_of("<sdf version='1.6'><world name='w'><include><uri>tests/data/robots/part-model</uri>"
+                           "<name>held</name><static>true</static><pose>1 0 2 0 0 0</pose></include><include>"
+                           "<uri>tests/data/robots/part-model</uri><name>free</name></include></world></sdf>",
+                           NULL);
+    check_close(robot.def.gravity.z, -9.8, 0);
+    assert_int_equal(st_scene_body_count(robot.scene), 1); /* the held one is part of the ground */
+    check_close(body(&robot, "free::w").mass, 3, 0);
+    st_scene_destroy(robot.scene);
+}
+
 /* The links of a merged model are those of the outer one, at the pose of the include; a universal joint has the limits
  * of both axes; a misspelt element is an error. */
 static void merged_and_limited(void **state)
@@ -344,19 +358,13 @@ static void merged_and_limited(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_world),
-        cmocka_unit_test(a_placement_frame),
-        cmocka_unit_test(self_collide),
-        cmocka_unit_test(a_loop),
-        cmocka_unit_test(collada),
-        cmocka_unit_test(attached_and_copied),
-        cmocka_unit_test(everyday_urdf),
-        cmocka_unit_test(bad_sdf),
-        cmocka_unit_test(gazebo_worlds),
-        cmocka_unit_test(sdf_frames),
-        cmocka_unit_test(sdf_gears),
-        cmocka_unit_test(masses_of_shapes),
-        cmocka_unit_test(merged_and_limited),
+        cmocka_unit_test(a_world),         cmocka_unit_test(a_placement_frame),
+        cmocka_unit_test(self_collide),    cmocka_unit_test(a_loop),
+        cmocka_unit_test(collada),         cmocka_unit_test(attached_and_copied),
+        cmocka_unit_test(everyday_urdf),   cmocka_unit_test(bad_sdf),
+        cmocka_unit_test(gazebo_worlds),   cmocka_unit_test(sdf_frames),
+        cmocka_unit_test(sdf_gears),       cmocka_unit_test(masses_of_shapes),
+        cmocka_unit_test(static_includes), cmocka_unit_test(merged_and_limited),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
