@@ -65,10 +65,11 @@ ST_API bool st_friction_accepts(const st_Friction *friction, const char *solver)
  * double-double arithmetic with a bound on the rounding error. A problem is solved if certified <= tolerance. */
 typedef struct st_FrictionError {
     double error, error_rho;
-    double equality;  /* | G'v + b | / | |G'||v| + |b| |; local: the same for V'r + R l + s. 0 without equality rows */
-    double rounding;  /* bound on the difference of error and error_rho from exact arithmetic */
-    double certified; /* the largest of error + rounding, error_rho + rounding and equality: an upper bound in
-                       * exact arithmetic; infinite if a number overflows */
+    double equality;        /* | G'v + b | / | |G'||v| + |b| | of rows scaled to entries of about 1; local: the same for
+                             * V'r + R l + s. 0 without equality rows */
+    double rounding;        /* bound on the difference of error and error_rho from exact arithmetic */
+    double certified;       /* the largest of error + rounding, error_rho + rounding and equality: an upper bound in
+                             * exact arithmetic; infinite if a number overflows */
     double cone_violation;  /* largest distance of an r_i from its cone [N s]           */
     double penetration;     /* the most negative normal velocity, as a number >= 0 [m/s] */
     double complementarity; /* sum over contacts of | r . u^ | [J]                      */

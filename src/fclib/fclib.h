@@ -27,12 +27,16 @@ void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, 
 
 /* The same for the judge, in double-double: u, and how far each of it may be off in exact arithmetic. v and l are the
  * map's own, until its next use; equality is |G'v + b| against the norm of |G'||v| + |b|, local |V'r + R l + s|
- * likewise: above rounding where equality rows contradict each other.                              */
+ * likewise, of rows times sti_equality_scale(): above rounding where equality rows contradict each other.  */
 typedef struct sti_FrictionExact {
     const sti_Dd *v, *l; /* n_v, n_l */
     double equality;
 } sti_FrictionExact;
 void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, double *bound, sti_FrictionExact *out);
+
+/* A power of two that makes the numbers of equality row j about 1, so that rows in different units count alike: from
+ * its entries of G or V, or b where G has none. */
+double sti_equality_scale(const st_FrictionProblem *problem, int j);
 
 /* Which velocities belong together: M has no entry between two bodies. body[i] is the first velocity of i's body. */
 void sti_friction_bodies(const st_Sparse *M, int dim, int *body);

@@ -10,17 +10,31 @@
 #include "math/sparse_lu.h"
 
 enum { REFINEMENTS = 3, EXACT_REFINEMENTS = 12 };
-/* A pivot of S below this fraction of the largest marks a row that depends on others. */
+/* A pivot of the equilibrated S below this fraction of the largest marks a row that depends on others. */
 static const double dependent = 1e-11;
+/* Rounds of equilibration, of rows and columns at once (Ruiz 2001). */
+enum { EQUILIBRATIONS = 8 };
 /* Masses may differ by any factor, so a pivot of M is called zero only when it is. */
 static const double zero_pivot = 1e-300;
 
-/* P S Q = L U, in place, with its rank. */
+/* P D S E Q = L U, in place, with its rank. D and E are powers of two that make all rows and columns about 1 long: a
+ * joint of light bodies, or in other units, does not depend on others because its numbers are small. */
 typedef struct FullPivot {
     int n, rank;
     double *a; /* n x n, row-major: the matrix, then its factors                                     */
     int *row, *column;
+    double *row_scale, *column_scale; /* D, E                                                        */
 } FullPivot;
+
+/* The equality rows, each multiplied by a power of two that makes its entries in G, local V, about 1: G'v + b = 0, or
+ * V'r + R l + s = 0. Their multipliers are those of the problem divided by it. */
+typedef struct EqualityRows {
+    st_Sparse J, R;   /* G or V; R                                                              */
+    double *x, *R_x;  /* values of J and R                                                      */
+    double *constant; /* b or s                                                                 */
+    double *scale;    /* the powers of two                                                      */
+    int64_t n_x, n_R;
+} EqualityRows;
 
 struct sti_FrictionMap {
     st_Allocator allocator;
@@ -30,6 +44,7 @@ struct sti_FrictionMap {
     int *first, *j;
     int64_t *p, *start, n_entries;
     double *x;
+    EqualityRows rows;
     FullPivot S;
     double *Y;                            /* n_l columns of inv(M) G                                 */
     double *v, *side, *rest, *l, *side_l; /* work                                                    */
@@ -54,6 +69,25 @@ void sti_sparse_add_transposed(const st_Sparse *A, const double *x, double *y)
     }
 }
 
+/* ------------------------------------------------------------------ scales */
+
+/* The power of two nearest to x > 0, within the range of doubles: products with it are exact. */
+static double power_of_two(double x)
+{
+    return exp2(fmin(fmax(round(log2(x)), -1000.0), 1000.0));
+}
+
+double sti_equality_scale(const st_FrictionProblem *p, int j)
+{
+    const bool global = p->form == ST_FORM_GLOBAL;
+    const st_Sparse *J = global ? &p->G : &p->V;
+    double most = 0.0;
+    for (int64_t e = J->p[j]; e < J->p[j + 1]; e++)
+        most = fmax(most, fabs(J->x[e]));
+    if (most == 0.0 && global) most = fabs(p->b[j]);
+    return most > 0.0 ? power_of_two(1.0 / most) : 1.0;
+}
+
 /* ------------------------------------------------------------------ dense, with full pivoting */
 
 static void swap_numbers(double *a, double *b)
@@ -68,8 +102,23 @@ static void full_pivot_factor(FullPivot *f)
     const int n = f->n;
     double largest = 0.0;
     f->rank = 0;
-    for (int k = 0; k < n; k++)
+    for (int k = 0; k < n; k++) {
         f->row[k] = f->column[k] = k;
+        f->row_scale[k] = f->column_scale[k] = 1.0;
+    }
+    for (int round = 0; round < EQUILIBRATIONS; round++)
+        for (int side = 0; side < 2; side++) {
+            double *scale = side == 0 ? f->row_scale : f->column_scale;
+            for (int k = 0; k < n; k++) {
+                double most = 0.0;
+                for (int j = 0; j < n; j++)
+                    most = fmax(most, fabs(side == 0 ? f->a[k * n + j] : f->a[j * n + k]));
+                const double factor = power_of_two(most > 0.0 ? 1.0 / sqrt(most) : 1.0);
+                for (int j = 0; j < n; j++)
+                    *(side == 0 ? &f->a[k * n + j] : &f->a[j * n + k]) *= factor;
+                scale[k] *= factor;
+            }
+        }
     for (int k = 0; k < n; k++) {
         int pr = k, pc = k;
         for (int i = k; i < n; i++)
@@ -99,7 +148,7 @@ static void full_pivot_solve(const FullPivot *f, double *y, double *x)
 {
     const int n = f->n;
     for (int k = 0; k < n; k++)
-        x[k] = y[f->row[k]];
+        x[k] = f->row_scale[f->row[k]] * y[f->row[k]];
     for (int k = 0; k < f->rank; k++)
         for (int i = k + 1; i < f->rank; i++)
             x[i] -= f->a[i * n + k] * x[k];
@@ -109,7 +158,7 @@ static void full_pivot_solve(const FullPivot *f, double *y, double *x)
         x[k] /= f->a[k * n + k];
     }
     for (int k = 0; k < n; k++)
-        y[f->column[k]] = k < f->rank ? x[k] : 0.0;
+        y[f->column[k]] = k < f->rank ? f->column_scale[f->column[k]] * x[k] : 0.0;
     memcpy(x, y, (size_t)n * sizeof *x);
 }
 
@@ -143,9 +192,20 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     map->S.n = p->n_l;
     map->n_entries = p->form == ST_FORM_GLOBAL ? count_map_entries(&p->M) : 0;
     const int64_t n_start = map->n_entries > n_v ? map->n_entries : n_v;
+    EqualityRows *rows = &map->rows;
+    if (n_l > 0) rows->J = p->form == ST_FORM_GLOBAL ? p->G : p->V;
+    if (n_l > 0 && p->form == ST_FORM_LOCAL) rows->R = p->R;
+    rows->n_x = n_l > 0 ? rows->J.p[n_l] : 0;
+    rows->n_R = rows->R.p != NULL ? rows->R.p[n_l] : 0;
     bool ok = (map->S.a = sti_alloc(&a, n_l * n_l + 1, sizeof *map->S.a)) != NULL;
     ok = ok && (map->S.row = sti_alloc(&a, n_l + 1, sizeof *map->S.row)) != NULL;
     ok = ok && (map->S.column = sti_alloc(&a, n_l + 1, sizeof *map->S.column)) != NULL;
+    ok = ok && (map->S.row_scale = sti_alloc(&a, n_l + 1, sizeof *map->S.row_scale)) != NULL;
+    ok = ok && (map->S.column_scale = sti_alloc(&a, n_l + 1, sizeof *map->S.column_scale)) != NULL;
+    ok = ok && (rows->x = sti_alloc(&a, rows->n_x + 1, sizeof *rows->x)) != NULL;
+    ok = ok && (rows->R_x = sti_alloc(&a, rows->n_R + 1, sizeof *rows->R_x)) != NULL;
+    ok = ok && (rows->constant = sti_alloc(&a, n_l + 1, sizeof *rows->constant)) != NULL;
+    ok = ok && (rows->scale = sti_alloc(&a, n_l + 1, sizeof *rows->scale)) != NULL;
     ok = ok && (map->Y = sti_alloc(&a, n_l * n_v + 1, sizeof *map->Y)) != NULL;
     ok = ok && (map->v = sti_alloc(&a, size, sizeof *map->v)) != NULL;
     ok = ok && (map->side = sti_alloc(&a, size, sizeof *map->side)) != NULL;
@@ -163,6 +223,20 @@ st_Status sti_friction_map_create(const st_FrictionProblem *p, sti_FrictionMap *
     ok = ok && (map->start = sti_alloc(&a, n_start + 1, sizeof *map->start)) != NULL;
     ok = ok && (map->x = sti_alloc(&a, map->n_entries + 1, sizeof *map->x)) != NULL;
     st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory: a friction problem");
+    if (status == ST_OK) {
+        const double *constant = p->form == ST_FORM_GLOBAL ? p->b : p->s;
+        for (int j = 0; j < p->n_l; j++) {
+            rows->scale[j] = sti_equality_scale(p, j);
+            for (int64_t e = rows->J.p[j]; e < rows->J.p[j + 1]; e++)
+                rows->x[e] = rows->scale[j] * rows->J.x[e];
+            rows->constant[j] = rows->scale[j] * constant[j];
+        }
+        for (int j = 0; j < p->n_l && rows->R.p != NULL; j++)
+            for (int64_t e = rows->R.p[j]; e < rows->R.p[j + 1]; e++)
+                rows->R_x[e] = rows->scale[rows->R.i[e]] * rows->R.x[e] * rows->scale[j];
+        rows->J.x = rows->x;
+        rows->R.x = rows->R_x;
+    }
     if (status == ST_OK && p->form == ST_FORM_GLOBAL) {
         /* M, which comes by columns, by rows; missing diagonal entries are added as zeros. */
         const st_Sparse *M = &map->problem->M;
@@ -231,6 +305,12 @@ void sti_friction_map_destroy(sti_FrictionMap *map)
     sti_free(&a, map->side, size, sizeof *map->side);
     sti_free(&a, map->v, size, sizeof *map->v);
     sti_free(&a, map->Y, n_l * n_v + 1, sizeof *map->Y);
+    sti_free(&a, map->rows.scale, n_l + 1, sizeof *map->rows.scale);
+    sti_free(&a, map->rows.constant, n_l + 1, sizeof *map->rows.constant);
+    sti_free(&a, map->rows.R_x, map->rows.n_R + 1, sizeof *map->rows.R_x);
+    sti_free(&a, map->rows.x, map->rows.n_x + 1, sizeof *map->rows.x);
+    sti_free(&a, map->S.column_scale, n_l + 1, sizeof *map->S.column_scale);
+    sti_free(&a, map->S.row_scale, n_l + 1, sizeof *map->S.row_scale);
     sti_free(&a, map->S.column, n_l + 1, sizeof *map->S.column);
     sti_free(&a, map->S.row, n_l + 1, sizeof *map->S.row);
     sti_free(&a, map->S.a, n_l * n_l + 1, sizeof *map->S.a);
@@ -281,18 +361,18 @@ static void form_S(sti_FrictionMap *map)
         map->S.a[k] = 0.0;
     if (p->form == ST_FORM_LOCAL) {
         for (int j = 0; j < n; j++)
-            for (int64_t e = p->R.p[j]; e < p->R.p[j + 1]; e++)
-                map->S.a[p->R.i[e] * n + j] -= p->R.x[e];
+            for (int64_t e = map->rows.R.p[j]; e < map->rows.R.p[j + 1]; e++)
+                map->S.a[map->rows.R.i[e] * n + j] -= map->rows.R.x[e];
         return;
     }
     for (int j = 0; j < n; j++) {
         double *y = map->Y + (int64_t)j * p->n_v;
         memset(y, 0, (size_t)p->n_v * sizeof *y);
-        for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
-            y[p->G.i[e]] = p->G.x[e];
+        for (int64_t e = map->rows.J.p[j]; e < map->rows.J.p[j + 1]; e++)
+            y[map->rows.J.i[e]] = map->rows.J.x[e];
         solve_M(map, y);
         memset(map->l, 0, (size_t)n * sizeof *map->l);
-        sti_sparse_add_transposed(&p->G, y, map->l);
+        sti_sparse_add_transposed(&map->rows.J, y, map->l);
         for (int i = 0; i < n; i++)
             map->S.a[i * n + j] = map->l[i];
     }
@@ -319,13 +399,13 @@ static void add_equalities(sti_FrictionMap *map, const double *r, bool linear, d
     const st_FrictionProblem *p = map->problem;
     const int n = p->n_l;
     const bool global = p->form == ST_FORM_GLOBAL;
-    const double *constant = linear ? NULL : global ? p->b : p->s;
+    const double *constant = linear ? NULL : map->rows.constant;
     for (int k = 0; k < n; k++)
         map->side_l[k] = constant != NULL ? constant[k] : 0.0;
     if (global)
-        sti_sparse_add_transposed(&p->G, v, map->side_l);
+        sti_sparse_add_transposed(&map->rows.J, v, map->side_l);
     else
-        sti_sparse_add_transposed(&p->V, r, map->side_l);
+        sti_sparse_add_transposed(&map->rows.J, r, map->side_l);
     for (int k = 0; k < n && global; k++) /* global: S l = -side;  local: R l = -side, S = -R */
         map->side_l[k] = -map->side_l[k];
     full_pivot_solve(&map->S, map->side_l, map->l);
@@ -354,10 +434,11 @@ void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, 
         sti_sparse_add(&p->W, r, u);
         if (p->n_l > 0) {
             add_equalities(map, r, linear, NULL);
-            sti_sparse_add(&p->V, map->l, u);
+            sti_sparse_add(&map->rows.J, map->l, u);
         }
     }
-    if (l != NULL && p->n_l > 0) memcpy(l, map->l, (size_t)p->n_l * sizeof *l);
+    for (int k = 0; l != NULL && k < p->n_l; k++)
+        l[k] = map->rows.scale[k] * map->l[k];
 }
 
 /* ------------------------------------------------------------------ trace(W) */
@@ -401,8 +482,8 @@ static double trace_of_joints(sti_FrictionMap *map, double *X, double *square)
     memset(square, 0, (size_t)(n * n) * sizeof *square);
     for (int64_t k = 0; k < n; k++) {
         if (p->form == ST_FORM_LOCAL) {
-            for (int64_t e = p->V.p[k]; e < p->V.p[k + 1]; e++)
-                X[p->V.i[e] * n + k] += p->V.x[e];
+            for (int64_t e = map->rows.J.p[k]; e < map->rows.J.p[k + 1]; e++)
+                X[map->rows.J.i[e] * n + k] += map->rows.J.x[e];
             continue;
         }
         const double *y = map->Y + k * p->n_v;
@@ -498,19 +579,19 @@ static void exact_map_residuals(sti_FrictionMap *map, const double *r)
     if (p->form == ST_FORM_GLOBAL) {
         memcpy(rest, map->rhs, (size_t)p->n_v * sizeof *rest);
         dd_add_pairs(&p->M, -1.0, map->dd_v, rest, map->size);
-        if (p->n_l > 0) dd_add_pairs(&p->G, 1.0, map->dd_l, rest, map->size);
+        if (p->n_l > 0) dd_add_pairs(&map->rows.J, 1.0, map->dd_l, rest, map->size);
         for (int i = 0; i < p->n_v; i++)
             map->v[i] = sti_dd_value(rest[i]);
     }
     if (p->n_l == 0) return;
-    dd_begin(p->form == ST_FORM_GLOBAL ? p->b : p->s, p->n_l, rest, map->size);
+    dd_begin(map->rows.constant, p->n_l, rest, map->size);
     if (p->form == ST_FORM_GLOBAL) {
-        dd_add_transposed(&p->G, map->dd_v, rest, map->size);
+        dd_add_transposed(&map->rows.J, map->dd_v, rest, map->size);
     } else {
         for (int j = 0; j < p->n_l; j++)
-            for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
-                rest[j] = sti_dd_add_product(rest[j], p->V.x[e], r[p->V.i[e]]);
-        dd_add_pairs(&p->R, 1.0, map->dd_l, rest, map->size);
+            for (int64_t e = map->rows.J.p[j]; e < map->rows.J.p[j + 1]; e++)
+                rest[j] = sti_dd_add_product(rest[j], map->rows.J.x[e], r[map->rows.J.i[e]]);
+        dd_add_pairs(&map->rows.R, 1.0, map->dd_l, rest, map->size);
     }
     for (int k = 0; k < p->n_l; k++)
         map->side_l[k] = sti_dd_value(rest[k]);
@@ -526,7 +607,7 @@ static double exact_correction(sti_FrictionMap *map)
     }
     sti_sparse_lu_solve(map->lu, map->v);
     if (p->n_l > 0) {
-        sti_sparse_add_transposed(&p->G, map->v, map->side_l);
+        sti_sparse_add_transposed(&map->rows.J, map->v, map->side_l);
         for (int k = 0; k < p->n_l; k++)
             map->side_l[k] = -map->side_l[k];
         full_pivot_solve(&map->S, map->side_l, map->l);
@@ -572,7 +653,7 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
         dd_begin(p->f, n_v, map->dd_rest, map->v);
         dd_add(&p->H, r, map->dd_rest, map->v);
         dd_add_pairs(&p->M, 1.0, map->dd_v, map->dd_rest, map->v);
-        if (n_l > 0) dd_add_pairs(&p->G, 1.0, map->dd_l, map->dd_rest, map->v);
+        if (n_l > 0) dd_add_pairs(&map->rows.J, 1.0, map->dd_l, map->dd_rest, map->v);
         for (int k = 0; k < n_l; k++)
             map->side_l[k] = 0.0;
         exact_correction(map);
@@ -585,7 +666,7 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
         dd_add_transposed(&p->H, map->dd_v, u, bound);
     } else {
         dd_add(&p->W, r, u, bound);
-        if (n_l > 0) dd_add_pairs(&p->V, 1.0, map->dd_l, u, bound);
+        if (n_l > 0) dd_add_pairs(&map->rows.J, 1.0, map->dd_l, u, bound);
     }
     for (int k = 0; k < n_r; k++)
         bound[k] *= unit * ((double)n_r + n_v + n_l); /* no sum has more terms */
@@ -593,20 +674,20 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
         for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
             bound[j] += fabs(p->H.x[e]) * v_bound[p->H.i[e]];
     for (int j = 0; j < n_l && !global; j++)
-        for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
-            bound[p->V.i[e]] += fabs(p->V.x[e]) * l_bound[j];
+        for (int64_t e = map->rows.J.p[j]; e < map->rows.J.p[j + 1]; e++)
+            bound[map->rows.J.i[e]] += fabs(map->rows.J.x[e]) * l_bound[j];
 
     double square = 0.0, terms = 0.0;
     if (n_l > 0) {
-        dd_begin(global ? p->b : p->s, n_l, map->dd_rest, map->size);
+        dd_begin(map->rows.constant, n_l, map->dd_rest, map->size);
         if (global) {
-            dd_add_transposed(&p->G, map->dd_v, map->dd_rest, map->size);
+            dd_add_transposed(&map->rows.J, map->dd_v, map->dd_rest, map->size);
         } else {
-            dd_add_pairs(&p->R, 1.0, map->dd_l, map->dd_rest, map->size);
+            dd_add_pairs(&map->rows.R, 1.0, map->dd_l, map->dd_rest, map->size);
             for (int j = 0; j < n_l; j++)
-                for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++) {
-                    map->dd_rest[j] = sti_dd_add_product(map->dd_rest[j], p->V.x[e], r[p->V.i[e]]);
-                    map->size[j] += fabs(p->V.x[e] * r[p->V.i[e]]);
+                for (int64_t e = map->rows.J.p[j]; e < map->rows.J.p[j + 1]; e++) {
+                    map->dd_rest[j] = sti_dd_add_product(map->dd_rest[j], map->rows.J.x[e], r[map->rows.J.i[e]]);
+                    map->size[j] += fabs(map->rows.J.x[e] * r[map->rows.J.i[e]]);
                 }
         }
     }
@@ -616,4 +697,8 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
         terms += map->size[k] * map->size[k];
     }
     out->equality = square > 0.0 ? sqrt(square / terms) : 0.0;
+    for (int k = 0; k < n_l; k++) {
+        map->dd_l[k].hi *= map->rows.scale[k];
+        map->dd_l[k].lo *= map->rows.scale[k];
+    }
 }

@@ -20,7 +20,7 @@ struct sti_AsStep {
     int *place;       /* n_given: new number of a velocity, -1: left out                             */
     int *first;       /* blocks                                                                      */
     int64_t n_x, nh, ng;
-    double *x, *f;
+    double *x, *f, *g;
     int64_t *Hp, *Gp;
     int *Hi, *Gi;
     double *Hx, *Gx;
@@ -40,6 +40,7 @@ void sti_as_step_destroy(sti_AsStep *step)
     sti_free(&a, step->first, (int64_t)step->n_given + 1, sizeof *step->first);
     sti_free(&a, step->x, step->n_x + 1, sizeof *step->x);
     sti_free(&a, step->f, step->n_given, sizeof *step->f);
+    sti_free(&a, step->g, (int64_t)step->n_l + 1, sizeof *step->g);
     sti_free(&a, step->Hp, (int64_t)step->n_r + 1, sizeof *step->Hp);
     sti_free(&a, step->Hi, step->nh + 1, sizeof *step->Hi);
     sti_free(&a, step->Hx, step->nh + 1, sizeof *step->Hx);
@@ -155,6 +156,7 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
     step->ng = p->n_l > 0 ? p->G.p[p->n_l] : 0;
     bool ok = (step->f = sti_alloc(a, step->n_given, sizeof *step->f)) != NULL;
     ok = ok && (step->x = sti_alloc(a, step->n_x + 1, sizeof *step->x)) != NULL;
+    ok = ok && (step->g = sti_alloc(a, (int64_t)step->n_l + 1, sizeof *step->g)) != NULL;
     ok = ok && (step->Hp = sti_alloc(a, (int64_t)step->n_r + 1, sizeof *step->Hp)) != NULL;
     ok = ok && (step->Hi = sti_alloc(a, step->nh + 1, sizeof *step->Hi)) != NULL;
     ok = ok && (step->Hx = sti_alloc(a, step->nh + 1, sizeof *step->Hx)) != NULL;
@@ -186,6 +188,12 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
     *fits = blocks_are_symmetric(step);
     renumber(&p->H, step->place, step->Hp, step->Hi, step->Hx);
     if (p->n_l > 0) renumber(&p->G, step->place, step->Gp, step->Gi, step->Gx);
+    for (int j = 0; j < p->n_l; j++) { /* how well joints are met is measured for all rows together */
+        const double scale = sti_equality_scale(p, j);
+        step->g[j] = scale * p->b[j];
+        for (int64_t e = step->Gp[j]; e < step->Gp[j + 1]; e++)
+            step->Gx[e] *= scale;
+    }
     const int n_blocks = step->problem.A.n_blocks;
     step->problem = (st_Problem){.n_v = step->n_v,
                                  .n_l = p->n_l,
@@ -196,7 +204,7 @@ static st_Status build(sti_AsStep *step, const st_FrictionProblem *p, const st_C
                                  .G = {step->n_v, p->n_l, step->Gp, step->Gi, step->Gx},
                                  .H = {step->n_v, step->n_r, step->Hp, step->Hi, step->Hx},
                                  .f = step->f,
-                                 .g = p->b,
+                                 .g = step->g,
                                  .w = p->w,
                                  .contact = contact};
     return ST_OK;

@@ -177,6 +177,9 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     return ST_OK;
 }
 
+/* Velocities beyond this have no square, and anything seems to be in a cone. */
+static const double largest_square = 1e150;
+
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)
 {
     const st_Problem *p = reduction->problem;
@@ -204,7 +207,7 @@ bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)
         }
         sti_law_natural(contact, r, u, 1.0, natural);
         for (int d = 0; d < contact->dim; d++)
-            if (natural[d] != 0.0) return false;
+            if (natural[d] != 0.0 || !(fabs(u[d]) <= largest_square)) return false;
     }
     return true;
 }

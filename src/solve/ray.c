@@ -27,11 +27,14 @@
 
 /* How far B'd may be outside, against its own terms, before it is corrected and after that; and how clearly c . d must
  * be negative, against |c||d|.                                                                       */
-static const double first_slack = 1e-6, proof_slack = 1e-25, proof_margin = 1e-6;
+static const double first_slack = 1e-3, proof_slack = 1e-25, proof_margin = 1e-6;
+/* Parts of B'd below this, or below a few times the largest error of a part, are meant to be 0. */
+static const double zero_slack = 1e-6, zero_gaps = 10.0;
 enum { CORRECTIONS = 4, CORRECTION_STEPS = 300 };
-/* The problem is solved by proximal steps (newton.c), with this on the diagonal of x: B'd becomes `regular` times the
- * change of x, which vanishes.                                                                       */
-static const double regular = 1e-2;
+/* The problem is solved by proximal steps (newton.c), with `regular` on the diagonal of x: B'd becomes `regular` times
+ * the change of x, which vanishes. `regular` shrinks from step to step: if it were constant, B'd would shrink by a
+ * factor that is near 1 where B is badly conditioned.                                                */
+static const double first_regular = 1e-2, regular_factor = 0.1, last_regular = 1e-8;
 enum { ROUNDS = 12, STEPS = 100 };
 
 typedef struct Conditions {
@@ -236,6 +239,18 @@ static double dot_dd(const double *a, const double *b, int n)
     return sum;
 }
 
+/* The part of B'd at contact c, in scaled columns. Returns its largest number. */
+static double contact_part(const Conditions *k, const Ray *ray, int c, double *g)
+{
+    const st_ContactLaw *contact = &k->contact[c];
+    double size = 0.0;
+    for (int d = 0; d < contact->dim; d++) {
+        g[d] = k->scale[k->rows + contact->first + d] * sti_dd_value(ray->sum[contact->first + d]);
+        size = fmax(size, fabs(g[d]));
+    }
+    return size;
+}
+
 /* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. What the interior point method found is a ray up to
  * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose
  * sides are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that
@@ -243,7 +258,7 @@ static double dot_dd(const double *a, const double *b, int n)
  */
 static double check_ray(const Conditions *k, Ray *ray)
 {
-    const double *row = k->scale, *column = k->scale + k->rows;
+    const double *row = k->scale;
     double most = 0.0, c_size = 0.0, d_size = 0.0, worst = 0.0;
     for (int i = 0; i < k->rows; i++)
         most = fmax(most, fabs(ray->hi[i]));
@@ -253,17 +268,18 @@ static double check_ray(const Conditions *k, Ray *ray)
         ray->hi[i] /= most;
         ray->lo[i] = 0.0;
     }
-    double largest = multiply_ray(k, ray);
+    double largest = multiply_ray(k, ray), gap = 0.0;
     for (int c = 0; c < k->n_contacts; c++) {
-        const st_ContactLaw *contact = &k->contact[c];
-        double g[ST_MAX_DIM] = {0}, size = 0.0;
-        for (int d = 0; d < contact->dim; d++) {
-            g[d] = column[contact->first + d] * sti_dd_value(ray->sum[contact->first + d]);
-            size = fmax(size, fabs(g[d]));
-        }
-        if (dual_gap(contact, g) > first_slack * largest) return 0.0;
-        for (int d = 0; d < contact->dim; d++)
-            ray->held[contact->first + d] = size <= first_slack * largest;
+        double g[ST_MAX_DIM] = {0};
+        contact_part(k, ray, c, g);
+        gap = fmax(gap, dual_gap(&k->contact[c], g));
+    }
+    if (!(gap <= first_slack * largest)) return 0.0;
+    for (int c = 0; c < k->n_contacts; c++) {
+        double g[ST_MAX_DIM] = {0};
+        const double size = contact_part(k, ray, c, g);
+        for (int d = 0; d < k->contact[c].dim; d++)
+            ray->held[k->contact[c].first + d] = size <= fmax(zero_slack * largest, zero_gaps * gap);
     }
     for (int round = 0; round < CORRECTIONS; round++) {
         if (is_cancelled(k)) return 0.0;
@@ -292,25 +308,23 @@ static double check_ray(const Conditions *k, Ray *ray)
         multiply_held(k, ray, ray->y, ray->image); /* step = A'y */
         for (int i = 0; i < k->rows; i++) {
             const sti_Dd d = sti_dd_add(sti_dd_add(sti_dd(ray->hi[i]), sti_dd(ray->lo[i])), sti_dd(ray->step[i]));
-            ray->hi[i] = d.hi;
-            ray->lo[i] = d.lo;
+            const bool outside = !k->equality[i] && d.hi < 0.0; /* meant to be 0, as it is from now on */
+            ray->hi[i] = outside ? 0.0 : d.hi;
+            ray->lo[i] = outside ? 0.0 : d.lo;
         }
         largest = multiply_ray(k, ray);
     }
     sti_Dd against = sti_dd(0.0);
     for (int i = 0; i < k->rows; i++) {
-        if (!k->equality[i] && ray->hi[i] < 0.0) return 0.0;
         c_size += row[i] * row[i] * k->c[i] * k->c[i];
         d_size += ray->hi[i] * ray->hi[i];
         against = sti_dd_add_product(against, k->c[i] * row[i], ray->hi[i]);
         against = sti_dd_add_product(against, k->c[i] * row[i], ray->lo[i]);
     }
     for (int c = 0; c < k->n_contacts; c++) {
-        const st_ContactLaw *contact = &k->contact[c];
         double g[ST_MAX_DIM] = {0};
-        for (int d = 0; d < contact->dim; d++)
-            g[d] = column[contact->first + d] * sti_dd_value(ray->sum[contact->first + d]);
-        worst = fmax(worst, dual_gap(contact, g));
+        contact_part(k, ray, c, g);
+        worst = fmax(worst, dual_gap(&k->contact[c], g));
     }
     const double margin = -sti_dd_value(against) / sqrt(c_size * d_size);
     return d_size > 1e-6 && margin > proof_margin && worst <= proof_slack * margin * largest ? margin : 0.0;
@@ -330,7 +344,7 @@ static st_Status find_ray(Conditions *k, Ray *ray, double *margin, st_Error *err
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory: conditions of %d rows", k->rows);
     if (status == ST_OK) {
         const double *row = k->scale, *column = k->scale + k->rows;
-        double size = 0.0;
+        double size = 0.0, regular = first_regular;
         for (int j = 0; j < n; j++)
             p[j + 2] = 1;
         for (int64_t e = 0; e < k->n; e++) {
@@ -372,8 +386,11 @@ static st_Status find_ray(Conditions *k, Ray *ray, double *margin, st_Error *err
         for (int round = 0; status == ST_OK && round < ROUNDS && !(*margin > 0.0); round++) {
             status = st_solver_solve_local(solver, &local, &(st_Solution){.r = z}, NULL, err);
             if (status != ST_OK || is_cancelled(k)) break;
-            for (int j = 0; j < k->columns; j++)
+            regular = fmax(regular_factor * regular, last_regular);
+            for (int j = 0; j < k->columns; j++) {
+                x[p[j]] = regular; /* the first entry of each column */
                 b[j] = -regular * z[j];
+            }
             memcpy(ray->hi, z + k->columns, (size_t)k->rows * sizeof *ray->hi);
             *margin = check_ray(k, ray);
         }

@@ -527,6 +527,117 @@ static void test_joints_that_contradict(void **state)
     }
 }
 
+/* The same in other units: one joint row times 2^-k. It depends on the other row no more and no less than before. */
+static void test_joints_in_any_unit(void **state)
+{
+    (void)state;
+    static Made m;
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, H[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    for (int k = 0; k <= 60; k += 15) {
+        const double unit = ldexp(1.0, -k), same[6] = {1, unit, 3, 3 * unit, 0.5, 0.5 * unit},
+                     other[6] = {1, 0, 3, unit, 0, 0};
+        make_joined(&m, 3, M, H, same);
+        m.f[2] = -1.0, m.b[1] = unit; /* 0 and 1 along the same direction */
+        assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+        assert_true(has_ray(&m.problem));
+        m.b[0] = 1.0;
+        assert_true(solve_all(&m.problem, 1e-8) >= 4);
+        make_joined(&m, 3, M, H, other); /* both hold: the judge is checked in solve_all */
+        m.f[0] = 1.0, m.f[2] = -1.0;
+        assert_true(solve_all(&m.problem, 1e-8) >= 4);
+    }
+    const double empty[6] = {1, 0, 3, 0, 0.5, 0}; /* 0 = b */
+    make_joined(&m, 3, M, H, empty);
+    m.f[2] = -1.0, m.b[1] = 1e-12;
+    assert_int_equal(solve_all(&m.problem, 1e-8), 0);
+}
+
+/* Velocities whose squares overflow: no r is called a solution. */
+static void test_velocities_out_of_range(void **state)
+{
+    (void)state;
+    static Made m;
+    const double M[9] = {2, 0, 0, 0, 2, 0, 0, 0, 2}, H[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
+    const double G[6] = {0, 0, 0, 0, 0, 0};
+    for (double size = 1e160; size < 1e301; size *= 1e20) {
+        make_joined(&m, 3, M, H, G);
+        m.f[0] = size, m.f[2] = -size;
+        assert_int_equal(solve_all(&m.problem, 1e-2), 0);
+    }
+}
+
+/* Contacts and joints of integers that contradict each other by construction: the last normal is minus a sum of the
+ * others, and so is its velocity, less `apart`. Most are proved to have no solution; with `apart` < 0 the same
+ * conditions agree, and are not.                                                                    */
+static void test_rays_of_random_problems(void **state)
+{
+    (void)state;
+    static Made m;
+    static double H[MOST_VELOCITIES * MOST_ROWS], M[MOST_VELOCITIES * MOST_VELOCITIES];
+    const int problems = 40;
+    int proved = 0;
+    for (int k = 0; k < 2 * problems; k++) {
+        check_Random random = {(uint64_t)(4000 + k / 2)};
+        const int dim = check_random_int(&random, 2, 4), contacts = check_random_int(&random, 2, 4),
+                  bodies = check_random_int(&random, 1, 3), joints = check_random_int(&random, 0, 2),
+                  n = dim * contacts, n_v = 3 * bodies;
+        const bool agree = k % 2 == 1;
+        double G[MOST_VELOCITIES * 2], last = 0.0;
+        int y[4], z[2];
+        memset(&m, 0, sizeof m);
+        memset(M, 0, sizeof M), memset(H, 0, sizeof H);
+        m.problem = (st_FrictionProblem){.form = ST_FORM_GLOBAL,
+                                         .dim = dim,
+                                         .n_contacts = contacts,
+                                         .n_v = n_v,
+                                         .n_l = joints,
+                                         .f = m.f,
+                                         .w = m.q,
+                                         .b = m.b};
+        point_to_coefficients(&m);
+        for (int c = 0; c < contacts; c++) {
+            m.mu[c] = check_random(&random, 0.0, c % 2 == 0 ? 5.0 : 1.0);
+            y[c] = check_random_int(&random, 0, 3) + (c == 0);
+        }
+        for (int i = 0; i < n_v; i++) {
+            M[i * n_v + i] = ldexp(1.0, check_random_int(&random, -3, 3));
+            m.f[i] = check_random_int(&random, -3, 3);
+            for (int j = 0; j < n; j++)
+                H[i * n + j] = check_random_int(&random, -3, 3);
+            for (int j = 0; j < joints; j++)
+                G[i * joints + j] = check_random_int(&random, -2, 2);
+        }
+        for (int j = 0; j < n; j++)
+            m.q[j] = check_random_int(&random, -3, 3);
+        for (int j = 0; j < joints; j++) {
+            m.b[j] = check_random_int(&random, -3, 3);
+            z[j] = check_random_int(&random, -2, 2);
+            last -= z[j] * m.b[j];
+        }
+        for (int c = 0; c + 1 < contacts; c++)
+            last -= y[c] * m.q[dim * c];
+        m.q[n - dim] = last + (agree ? 1.0 : -1.0) * ldexp(1.0, -check_random_int(&random, 0, 6));
+        for (int i = 0; i < n_v; i++) {
+            double sum = 0.0;
+            for (int c = 0; c + 1 < contacts; c++)
+                sum -= y[c] * H[i * n + dim * c];
+            for (int j = 0; j < joints; j++)
+                sum -= z[j] * G[i * joints + j];
+            H[i * n + n - dim] = sum;
+        }
+        m.problem.M = put_matrix(&m, 0, n_v, n_v, M);
+        m.problem.H = put_matrix(&m, 1, n_v, n, H);
+        if (joints > 0) m.problem.G = put_matrix(&m, 2, n_v, joints, G);
+        const bool ray = has_ray(&m.problem);
+        if (!agree) proved += ray;
+        if (agree && ray) { /* other conditions may contradict each other, then there is no solution either */
+            assert_int_equal(solve_all(&m.problem, 1e-10), 0);
+        }
+    }
+    print_message("%d of %d problems proved to have no solution\n", proved, problems);
+    assert_true(proved >= 0.9 * problems);
+}
+
 /* ------------------------------------------------------------------ free bodies, in simulations */
 
 /* A column of cubes of 1 kg, four points at each face, the top one `ratio` times heavier: all it takes to make the
@@ -790,6 +901,9 @@ int main(void)
         cmocka_unit_test(test_ball_between_closing_walls),
         cmocka_unit_test(test_nearly_parallel_walls),
         cmocka_unit_test(test_joints_that_contradict),
+        cmocka_unit_test(test_joints_in_any_unit),
+        cmocka_unit_test(test_velocities_out_of_range),
+        cmocka_unit_test(test_rays_of_random_problems),
         cmocka_unit_test(test_columns_of_unequal_masses),
         cmocka_unit_test(test_contradictory_joints),
         cmocka_unit_test(test_one_measure_for_every_mu),
