@@ -37,6 +37,65 @@ bool sti_mjcf_word(const char *words, const char *word)
     return false;
 }
 
+/* ---- unsupported elements and attributes --------------------------------------------------------- */
+
+/* Lists "solref of <geom>" among the skipped attributes. */
+static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
+{
+    char what[120];
+    snprintf(what, sizeof what, "%.50s%s<%.50s>", attribute != NULL ? attribute : "", attribute != NULL ? " of " : "",
+             element->name);
+    const char *kept = sti_xml_keep_text(m->robot->files, what);
+    if (kept == NULL) return sti_robot_memory(m->robot);
+    sti_skip(m->robot, kept);
+    return ST_OK;
+}
+
+/* Writes `did you mean "size"? To` if one of the words, separated by spaces, is close to `name` and none is equal, else
+ * "to". */
+static void suggest(const char *name, const char *words, char *out, size_t size)
+{
+    sti_Nearest nearest = {.word = name};
+    char word[40], best[40] = "";
+    int distance = 0;
+    for (const char *at = words; *at != '\0'; at += strcspn(at, " "), at += strspn(at, " ")) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, " "), at);
+        sti_nearest_try(&nearest, word);
+        if (nearest.best == NULL || (best[0] != '\0' && nearest.distance >= distance)) continue;
+        snprintf(best, sizeof best, "%s", word);
+        distance = nearest.distance;
+    }
+    if (best[0] != '\0' && distance > 0)
+        snprintf(out, size, "did you mean \"%s\"? To", best);
+    else
+        snprintf(out, size, "to");
+}
+
+/* words: known ones, for a suggestion. */
+static st_Status unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute, const char *words)
+{
+    const char *name = attribute != NULL ? attribute : element->name;
+    char meant[80];
+    if (sti_robot_ignores(m->robot, name)) return pass(m, element, attribute);
+    suggest(name, words, meant, sizeof meant);
+    return sti_element_fail(
+        m->robot->err, element,
+        "%s%s is not supported and may change the motion; %s ignore it, add \"ignore\": [\"%.40s\"] to the robot",
+        attribute != NULL ? "attribute " : "it", attribute != NULL ? attribute : "", meant, name);
+}
+
+/* Elements of MJCF, those that are refused included. */
+static const char element_words[] =
+    "compiler option flag size statistic visual default custom asset mesh hfield skin texture material model worldbody "
+    "body inertial joint freejoint geom site camera light frame replicate attach composite flexcomp deformable contact "
+    "pair exclude equality connect weld flex tendon spatial fixed pulley actuator general motor position velocity "
+    "intvelocity damper cylinder muscle adhesion plugin sensor keyframe key extension include";
+
+st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
+{
+    return unknown(m, element, attribute, attribute != NULL ? "" : element_words);
+}
+
 /* ---- classes ------------------------------------------------------------------------------------- */
 
 /* Finds the <default> with a class name inside `around`; NULL: none. */
@@ -97,7 +156,8 @@ static st_Status check_looks(const sti_Mjcf *m, const sti_Element *element)
         if (sti_element_is(element, looks[k].name) && (looks[k].inside == NULL || strcmp(looks[k].inside, around) == 0))
             for (int i = 0; i < element->n_attributes; i++)
                 if (!sti_mjcf_word(looks[k].words, element->attributes[2 * i]))
-                    STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, element, element->attributes[2 * i])));
+                    STI_TRY(
+                        sti_note_problem(m->robot, unknown(m, element, element->attributes[2 * i], looks[k].words)));
     if (strcmp(around, "asset") == 0 && !sti_mjcf_word("mesh hfield skin texture material model", element->name))
         return sti_note_problem(m->robot, sti_mjcf_unknown(m, element, NULL));
     return ST_OK;
@@ -357,29 +417,7 @@ static st_Status own_pose(const sti_Mjcf *m, const sti_Element *element, st_Pose
     return ST_OK;
 }
 
-/* ---- unsupported elements and attributes --------------------------------------------------------- */
-
-/* Lists "solref of <geom>" among the skipped attributes. */
-static st_Status pass(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
-{
-    char what[120];
-    snprintf(what, sizeof what, "%.50s%s<%.50s>", attribute != NULL ? attribute : "", attribute != NULL ? " of " : "",
-             element->name);
-    const char *kept = sti_xml_keep_text(m->robot->files, what);
-    if (kept == NULL) return sti_robot_memory(m->robot);
-    sti_skip(m->robot, kept);
-    return ST_OK;
-}
-
-st_Status sti_mjcf_unknown(const sti_Mjcf *m, const sti_Element *element, const char *attribute)
-{
-    const char *name = attribute != NULL ? attribute : element->name;
-    if (sti_robot_ignores(m->robot, name)) return pass(m, element, attribute);
-    return sti_element_fail(
-        m->robot->err, element,
-        "%s%s is not supported and may change the motion; to ignore it, add \"ignore\": [\"%.40s\"] to the robot",
-        attribute != NULL ? "attribute " : "it", attribute != NULL ? attribute : "", name);
-}
+/* ---- checks ------------------------------------------------------------------------------------- */
 
 st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const char *read, const char *passed)
 {
@@ -389,7 +427,7 @@ st_Status sti_mjcf_check(const sti_Mjcf *m, const sti_Element *element, const ch
         if (sti_mjcf_word(passed, name))
             STI_TRY(pass(m, element, name));
         else
-            STI_TRY(sti_note_problem(m->robot, sti_mjcf_unknown(m, element, name)));
+            STI_TRY(sti_note_problem(m->robot, unknown(m, element, name, read)));
     }
     return ST_OK;
 }

@@ -990,6 +990,9 @@ static void misspelt_words(void **state)
         snprintf(text, sizeof text, "<mujoco>\n%s</mujoco>", cases[k]);
         check_refused(text, 2, words[k]);
     }
+    check_refused("<mujoco><worldbody><body>\n<freejont/></body></worldbody></mujoco>", 2,
+                  "did you mean \"freejoint\"?");
+    check_refused("<mujoco><worldbody>\n<geom sise='1'/></worldbody></mujoco>", 2, "did you mean \"size\"?");
 }
 
 /* A scene is written as MJCF and read again. It has excluded pairs, a planar joint, and equalities with the names of
