@@ -9,7 +9,6 @@ extern "C" {
 #include "base/base.h"
 }
 #include "device/flat_memory.h"
-#include "device/partition.h"
 
 static const char *const device_name = "cuda";
 

@@ -104,10 +104,10 @@ typedef struct sti_FlatDevice {
     /* As many, for a saved state; and back, after `put`, with the length of that step. NULL: not of several ranks. */
     st_Status (*impulses)(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err);
     st_Status (*put_impulses)(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err);
-    /* The bodies that something beside the pile pushes, from the next step on. NULL: not of several ranks. */
+    /* The bodies that something beside the pile pushes, from the next step on. */
     st_Status (*couple)(sti_FlatPile *pile, const int *body, int n, st_Error *err);
     /* The contact of the last step with the smallest gap: sphere, other and gap; without contacts its gap is infinite.
-     * NULL: not of several ranks. */
+     */
     st_Status (*deepest)(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err);
 } sti_FlatDevice;
 

@@ -1,15 +1,19 @@
-/* device/flat_ranks.h -- a flat pile shared out among ranks (stiction/ranks.h). Included by flat_step.h.
+/* device/flat_ranks.h -- what the ranks of a flat pile send each other (stiction/ranks.h). Included by flat_step.h.
  *
- * Every rank has all bodies, and finds, colours and sweeps the contacts of those that it owns. A contact between bodies
- * of two ranks is at both. What a rank does not compute it is told by the owner:
+ * A rank has its own bodies, copies of the bodies of others that its own may touch, and all bodies without mass. It
+ * finds, colours and sweeps the contacts of its own bodies (who owns what: flat_share.h). A contact between bodies of
+ * two ranks is at both. Owners send what a rank does not compute:
  *
  *     colours    in each round, the bids and the colours of bodies at the border
  *     sweeps     after each colour, the velocities of border bodies that have a contact of that colour
- *     the end    the velocities of all bodies, to all
+ *     the end    the velocities of all bodies of which the other has a copy
  *
  * So both copies of a contact see the same velocities and get the same impulse: the iteration is that of a single rank,
- * to the bit. Sums of changes and residuals are added rank by rank; their last digits depend on how many ranks there
- * are, and nothing is made of them but the choice to end or to start the momentum again.
+ * to the bit. Sums over contacts are added rank by rank. Their last digits depend on the number of ranks; they only
+ * decide when sweeps end and when the momentum starts again.
+ *
+ * Bodies and pieces have local numbers, ascending as in the model; bodies without mass come first. So all ranks list
+ * the bodies of a message in the same order without sending numbers.
  */
 
 static bool is_shared(const sti_FlatPile *pile)
@@ -40,15 +44,25 @@ static void combine(const sti_FlatPile *pile, double *x, int n, bool largest)
     }
 }
 
-/* Has a rank failed? Then all do: this one with its own reason, the others with whose it was. */
+/* Has a rank failed? Then all do: this one with its own reason, the others with the rank that failed. */
+static st_Status agree_all(const st_Ranks *ranks, st_Status status, st_Error *err)
+{
+    char mine = (char)status, all[STI_FLAT_MOST_RANKS];
+    int64_t first[STI_FLAT_MOST_RANKS + 1];
+    for (int k = 0; k <= ranks->size; k++)
+        first[k] = k;
+    ranks->gather(ranks->ctx, &mine, all, first);
+    if (status != ST_OK) return status;
+    for (int k = 0; k < ranks->size; k++)
+        if (all[k] != ST_OK)
+            return sti_fail(err, (st_Status)all[k], "rank %d of %d could not go on: %s", k, ranks->size,
+                            st_status_name((st_Status)all[k]));
+    return ST_OK;
+}
+
 static st_Status agree(const sti_FlatPile *pile, st_Status status, st_Error *err)
 {
-    if (!is_shared(pile)) return status;
-    double failed[2] = {(double)status, status == ST_OK ? -1 : (double)pile->ranks->rank};
-    combine(pile, failed, 2, true);
-    if (status != ST_OK || !(failed[1] >= 0)) return status;
-    return sti_fail(err, (st_Status)(int)failed[0], "rank %d of %d could not go on: %s", (int)failed[1],
-                    pile->ranks->size, st_status_name((st_Status)(int)failed[0]));
+    return is_shared(pile) ? agree_all(pile->ranks, status, err) : status;
 }
 
 /* ---- memory ------------------------------------------------------------------------------------------------------ */
@@ -67,13 +81,19 @@ static void free_share(sti_FlatPile *pile)
     sti_FlatShare *share = &pile->share;
     const st_Allocator *a = &pile->allocator;
     if (!is_shared(pile)) return;
-    const int64_t n = (int64_t)pile->f.n_bodies + 1, size = pile->ranks->size;
-    sti_free(a, share->owner, n, sizeof(int));
-    sti_free(a, share->owned, n, sizeof(int));
-    sti_free(a, share->used, n, sizeof *share->used);
-    sti_free(a, share->owned_first, size + 1, sizeof *share->owned_first);
+    const int64_t size = pile->ranks->size;
+    STI_RELEASE(a, share->id, share->id_room);
+    STI_RELEASE(a, share->owner, share->owner_room);
+    STI_RELEASE(a, share->piece_id, share->piece_id_room);
+    STI_RELEASE(a, share->piece_body, share->piece_body_room);
+    STI_RELEASE(a, share->sphere_body, share->sphere_body_room);
+    STI_RELEASE(a, share->used, share->used_room);
+    STI_RELEASE(a, share->coupled, share->coupled_room);
+    STI_RELEASE(a, share->coupled_place, share->coupled_place_room);
+    STI_RELEASE(a, share->coupled_row, share->coupled_row_room);
+    STI_RELEASE(a, share->coupled_u, share->coupled_u_room);
+    sti_free(a, share->cut, size, sizeof *share->cut);
     sti_free(a, share->offset, size + 1, sizeof *share->offset);
-    sti_free(a, share->sphere_body, (int64_t)pile->f.n_spheres + 1, sizeof(int));
     sti_free(a, share->mine, SHARED_NUMBERS, sizeof(double));
     sti_free(a, share->all, SHARED_NUMBERS * size, sizeof(double));
     sti_free(a, share->peer, size, sizeof(int));
@@ -83,6 +103,8 @@ static void free_share(sti_FlatPile *pile)
     STI_RELEASE(a, share->bytes_out, share->bytes_out_room);
     STI_RELEASE(a, share->bytes_in, share->bytes_in_room);
     if (share->bytes_device != NULL) device_free(pile, share->bytes_device, share->bytes_device_room, sizeof(double));
+    free_route(pile, &share->out_near);
+    free_route(pile, &share->in_near);
     free_route(pile, &share->out);
     free_route(pile, &share->in);
     free_route(pile, &share->out_colour);
@@ -105,61 +127,22 @@ static st_Status make_message_room(sti_FlatPile *pile, int64_t out, int64_t in, 
     return out_of_memory(pile, pile->f.n_contacts, err);
 }
 
-static st_Status make_share(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
+static st_Status make_share(sti_FlatPile *pile, st_Error *err)
 {
     sti_FlatShare *share = &pile->share;
     const st_Allocator *a = &pile->allocator;
-    const int64_t n = (int64_t)def->n_bodies + 1, size = pile->ranks->size;
-    share->owner = (int *)sti_alloc(a, n, sizeof(int));
-    share->owned = (int *)sti_alloc(a, n, sizeof(int));
-    share->used = (unsigned long long *)sti_alloc(a, n, sizeof *share->used);
-    share->owned_first = (int64_t *)sti_alloc(a, size + 1, sizeof *share->owned_first);
+    const int64_t size = pile->ranks->size;
+    share->cut = (sti_Cut *)sti_alloc(a, size, sizeof *share->cut);
     share->offset = (int64_t *)sti_alloc(a, size + 1, sizeof *share->offset);
-    share->sphere_body = (int *)sti_alloc(a, (int64_t)def->n_spheres + 1, sizeof(int));
     share->mine = (double *)sti_alloc(a, SHARED_NUMBERS, sizeof(double));
     share->all = (double *)sti_alloc(a, SHARED_NUMBERS * size, sizeof(double));
     share->peer = (int *)sti_alloc(a, size, sizeof(int));
     share->post = (st_RankMessage *)sti_alloc(a, size, sizeof *share->post);
-    STI_TRY(make_message_room(pile, 6 * n, 6 * n, err));
-    share->owner_device = take_ints(pile, &pile->model_blocks, n);
-    share->owned_device = take_ints(pile, &pile->model_blocks, n);
-    if (share->owner == NULL || share->owned == NULL || share->used == NULL || share->owned_first == NULL ||
-        share->offset == NULL || share->sphere_body == NULL || share->mine == NULL || share->all == NULL ||
-        share->peer == NULL || share->post == NULL || pile->model_blocks.failed)
-        return out_of_memory(pile, 0, err);
-    memcpy(share->sphere_body, def->sphere_body, (size_t)def->n_spheres * sizeof(int));
-    pile->f.owner = share->owner_device;
     pile->f.rank = pile->ranks->rank;
-    return ST_OK;
-}
-
-/* ---- who owns what ----------------------------------------------------------------------------------------------- */
-
-/* After share->owner was set. */
-static void put_owners(sti_FlatPile *pile)
-{
-    sti_FlatShare *share = &pile->share;
-    const int n = pile->f.n_bodies, size = pile->ranks->size;
-    memset(share->owned_first, 0, (size_t)(size + 1) * sizeof *share->owned_first);
-    for (int b = 0; b < n; b++)
-        share->owned_first[share->owner[b] + 1]++;
-    for (int k = 0; k < size; k++)
-        share->owned_first[k + 1] += share->owned_first[k];
-    for (int b = 0; b < n; b++) /* owned_first[k] runs to the end of k's bodies, which is where it began in k + 1 */
-        share->owned[share->owned_first[share->owner[b]]++] = b;
-    for (int k = size; k > 0; k--)
-        share->owned_first[k] = share->owned_first[k - 1];
-    share->owned_first[0] = 0;
-    device_put(pile, share->owner_device, share->owner, n * (int64_t)sizeof(int));
-    device_put(pile, share->owned_device, share->owned, n * (int64_t)sizeof(int));
-    share->since = 0;
-}
-
-static st_Status share_out(sti_FlatPile *pile, const double *q, const int *weight, st_Error *err)
-{
-    STI_TRY(sti_partition(q, weight, pile->f.n_bodies, pile->ranks->size, pile->share.owner, &pile->allocator, err));
-    put_owners(pile);
-    return ST_OK;
+    return share->cut != NULL && share->offset != NULL && share->mine != NULL && share->all != NULL &&
+                   share->peer != NULL && share->post != NULL
+               ? ST_OK
+               : out_of_memory(pile, 0, err);
 }
 
 /* ---- who is told what -------------------------------------------------------------------------------------------- */
@@ -211,6 +194,13 @@ static st_Status fill_route(sti_FlatPile *pile, sti_FlatRoute *route, const uint
     return ST_OK;
 }
 
+/* Do owners of two ranks share contact c? */
+static bool is_at_border(const sti_FlatShare *share, int64_t n, int64_t c)
+{
+    const int a = share->pair[c], b = share->pair[n + c];
+    return b >= 0 && share->owner[a] >= 0 && share->owner[b] >= 0 && share->owner[a] != share->owner[b];
+}
+
 /* A contact with a body of another rank is at that rank, too: both know which bodies of each the other needs. */
 static st_Status find_border(sti_FlatPile *pile, st_Error *err)
 {
@@ -222,22 +212,19 @@ static st_Status find_border(sti_FlatPile *pile, st_Error *err)
     device_get(pile, share->pair, f->found.a, n * (int64_t)sizeof(int));
     device_get(pile, share->pair + n, f->found.b, n * (int64_t)sizeof(int));
     for (int64_t c = 0; c < n; c++)
-        ends += share->pair[n + c] >= 0 && share->owner[share->pair[c]] != share->owner[share->pair[n + c]];
+        ends += is_at_border(share, n, c);
     STI_TRY(STI_GROW(&pile->allocator, share->border, share->border_room, 2 * ends + 1, err));
     uint64_t *out = share->border, *in = share->border + ends;
     ends = 0;
     for (int64_t c = 0; c < n; c++) {
         int mine = share->pair[c], theirs = share->pair[n + c];
-        if (theirs < 0 || share->owner[mine] == share->owner[theirs]) continue;
+        if (!is_at_border(share, n, c)) continue;
         if (share->owner[mine] != f->rank) STI_EXCHANGE(int, mine, theirs);
         const uint64_t peer = (uint64_t)share->owner[theirs] << 32;
         out[ends] = peer | (uint32_t)mine;
         in[ends++] = peer | (uint32_t)theirs;
     }
     const int64_t n_out = tidy_border(out, ends), n_in = tidy_border(in, ends);
-    share->n_peers = 0;
-    for (int64_t i = 0; i < n_out; i++)
-        if (i == 0 || out[i] >> 32 != out[i - 1] >> 32) share->peer[share->n_peers++] = (int)(out[i] >> 32);
     STI_TRY(fill_route(pile, &share->out, out, n_out, err));
     STI_TRY(fill_route(pile, &share->in, in, n_in, err));
     return make_message_room(pile, 6 * n_out, 6 * n_in, err);
@@ -279,8 +266,9 @@ static st_Status route_colours(sti_FlatPile *pile, st_Error *err)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "body number %d, or one that it touches, has more than %d contacts, which are swept one after "
                         "another: not on %d ranks; use one",
-                        body + 1, STI_FLAT_COLOURS - 1, pile->ranks->size);
+                        share->id[body] + 1, STI_FLAT_COLOURS - 1, pile->ranks->size);
     }
+    STI_TRY(STI_GROW(&pile->allocator, share->used, share->used_room, (int64_t)pile->f.n_bodies + 1, err));
     device_get(pile, share->used, pile->f.used, (int64_t)pile->f.n_bodies * (int64_t)sizeof *share->used);
     STI_TRY(split_by_colours(pile, &share->out, &share->out_colour, err));
     return split_by_colours(pile, &share->in, &share->in_colour, err);
@@ -348,302 +336,152 @@ static void tell_colour(sti_FlatPile *pile, int colour)
         tell_velocities(pile, &pile->share.out_colour, &pile->share.in_colour, colour);
 }
 
-/* The velocities of all bodies, to all. */
-static void tell_all(sti_FlatPile *pile)
+/* Velocities of all bodies that two ranks have. */
+static void tell_near(sti_FlatPile *pile)
 {
-    sti_FlatShare *share = &pile->share;
-    sti_Flat *f = &pile->f;
-    if (!is_shared(pile)) return;
+    if (is_shared(pile)) tell_velocities(pile, &pile->share.out_near, &pile->share.in_near, 0);
+}
+
+/* ---- to rank 0, and from it ----------------------------------------------------------------------------------------
+ */
+
+/* Every rank has n rows of `size` bytes for rank 0, which gets those of one rank after another: `take` is called with
+ * them, also with its own. */
+static st_Status to_first(sti_FlatPile *pile, const void *rows, int64_t n, size_t size,
+                          void (*take_rows)(void *ctx, const void *rows, int64_t n), void *ctx, st_Error *err)
+{
     const st_Ranks *ranks = pile->ranks;
-    const int64_t *first = share->owned_first, n = first[f->rank + 1] - first[f->rank];
+    sti_FlatShare *share = &pile->share;
+    int64_t most = 0;
+    share->mine[0] = (double)n;
     for (int k = 0; k <= ranks->size; k++)
-        share->offset[k] = first[k] * 6 * (int64_t)sizeof(double);
-    f->message = share->bytes_device;
-    f->list = share->owned_device + first[f->rank];
-    RUN(pile, flat_pack, 0, n);
-    device_get(pile, share->bytes_out, share->bytes_device, n * 6 * (int64_t)sizeof(double));
-    ranks->gather(ranks->ctx, share->bytes_out, share->bytes_in, share->offset);
-    device_put(pile, share->bytes_device, share->bytes_in, share->offset[ranks->size]);
-    f->list = share->owned_device;
-    RUN(pile, flat_unpack, 0, f->n_bodies);
-}
-
-/* The contacts that are counted here, of all ranks, to all: sorted by their spheres, as a single rank has them. */
-static st_Status gather_contacts(sti_FlatPile *pile, sti_FlatContact *mine, int64_t n, sti_FlatContact *out,
-                                 st_Error *err)
-{
-    const st_Allocator *a = &pile->allocator;
-    const st_Ranks *ranks = pile->ranks;
-    sti_FlatShare *share = &pile->share;
-    const int64_t spheres = (int64_t)pile->f.n_spheres + 1;
-    int64_t kept = 0;
-    for (int64_t c = 0; c < n; c++)
-        if (share->owner[share->sphere_body[mine[c].sphere]] == ranks->rank) mine[kept++] = mine[c];
-    double total = (double)kept;
-    combine(pile, &total, 1, false);
-    const int64_t n_all = (int64_t)total;
-    sti_FlatContact *all = (sti_FlatContact *)sti_alloc(a, n_all + 1, sizeof *all);
-    int *place = (int *)sti_alloc(a, spheres + 1, sizeof *place);
-    const st_Status status = agree(pile, all != NULL && place != NULL ? ST_OK : out_of_memory(pile, n_all, err), err);
-    if (status == ST_OK) {
-        share->mine[0] = (double)kept;
-        for (int k = 0; k <= ranks->size; k++)
-            share->offset[k] = k * (int64_t)sizeof(double);
-        ranks->gather(ranks->ctx, share->mine, share->all, share->offset);
-        for (int k = 0; k < ranks->size; k++)
-            share->offset[k + 1] = share->offset[k] + (int64_t)share->all[k] * (int64_t)sizeof *mine;
-        ranks->gather(ranks->ctx, mine, all, share->offset);
-    }
-    if (status == ST_OK && out != NULL) {
-        for (int64_t c = 0; c < n_all; c++)
-            place[all[c].sphere + 1]++;
-        for (int64_t s = 0; s < spheres; s++)
-            place[s + 1] += place[s];
-        for (int64_t c = 0; c < n_all; c++)
-            out[place[all[c].sphere]++] = all[c];
-    }
-    sti_free(a, all, n_all + 1, sizeof *all);
-    sti_free(a, place, spheres + 1, sizeof *place);
-    return status;
-}
-
-/* ---- sharing out anew -------------------------------------------------------------------------------------------- */
-
-/* A contact of the last step, on its way to the owners of its bodies. */
-typedef struct sti_FlatMoved {
-    int sphere, other, colour, feature;
-    double r[3], m[3];
-} sti_FlatMoved;
-
-/* What a rank has of its old contacts while it sends them away: host arrays of the last step's. */
-typedef struct sti_FlatOld {
-    int *first, *other, *colour, *feature;
-    double *r, *m;
-    sti_FlatMoved *out, *in;
-    int64_t *n_out, *n_in; /* by rank */
-    int64_t n, spheres, room_out, room_in;
-} sti_FlatOld;
-
-static void free_old(sti_FlatPile *pile, sti_FlatOld *old)
-{
-    const st_Allocator *a = &pile->allocator;
-    sti_free(a, old->first, old->spheres + 1, sizeof(int));
-    sti_free(a, old->other, old->n + 1, sizeof(int));
-    sti_free(a, old->colour, old->n + 1, sizeof(int));
-    sti_free(a, old->feature, old->n + 1, sizeof(int));
-    sti_free(a, old->r, 3 * old->n + 1, sizeof(double));
-    sti_free(a, old->m, 3 * old->n + 1, sizeof(double));
-    sti_free(a, old->n_out, pile->ranks->size, sizeof *old->n_out);
-    sti_free(a, old->n_in, pile->ranks->size, sizeof *old->n_in);
-    STI_RELEASE(a, old->out, old->room_out);
-    STI_RELEASE(a, old->in, old->room_in);
-}
-
-static st_Status get_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
-{
-    const st_Allocator *a = &pile->allocator;
-    const sti_Flat *f = &pile->f;
-    const int64_t n = f->n_contacts;
-    old->n = n;
-    old->spheres = f->n_spheres;
-    old->first = (int *)sti_alloc(a, old->spheres + 1, sizeof(int));
-    old->other = (int *)sti_alloc(a, n + 1, sizeof(int));
-    old->colour = (int *)sti_alloc(a, n + 1, sizeof(int));
-    old->feature = (int *)sti_alloc(a, n + 1, sizeof(int));
-    old->r = (double *)sti_alloc(a, 3 * n + 1, sizeof(double));
-    old->m = (double *)sti_alloc(a, 3 * n + 1, sizeof(double));
-    old->n_out = (int64_t *)sti_alloc(a, pile->ranks->size, sizeof *old->n_out);
-    old->n_in = (int64_t *)sti_alloc(a, pile->ranks->size, sizeof *old->n_in);
-    if (old->first == NULL || old->other == NULL || old->colour == NULL || old->feature == NULL || old->r == NULL ||
-        old->m == NULL || old->n_out == NULL || old->n_in == NULL)
-        return out_of_memory(pile, n, err);
-    device_get(pile, old->first, f->first_old, (old->spheres + 1) * (int64_t)sizeof(int));
-    device_get(pile, old->other, f->other_old, n * (int64_t)sizeof(int));
-    device_get(pile, old->colour, f->colour_old, n * (int64_t)sizeof(int));
-    if (f->shaped) device_get(pile, old->feature, f->feature_old, n * (int64_t)sizeof(int));
-    for (int k = 0; k < 3; k++) {
-        device_get(pile, old->r + k * n, f->r_old + k * f->capacity, n * (int64_t)sizeof(double));
-        if (f->rolling) device_get(pile, old->m + k * n, f->m_old + k * f->capacity, n * (int64_t)sizeof(double));
-    }
-    return ST_OK;
-}
-
-/* To whom old contact c of sphere s goes: the new owners of its bodies, one or two. */
-static int new_homes(const sti_FlatShare *share, const sti_FlatOld *old, int s, int c, int home[2])
-{
-    const int other = old->other[c];
-    home[0] = share->owner[share->sphere_body[s]];
-    home[1] = other >= 0 ? share->owner[share->sphere_body[other]] : home[0];
-    return home[0] == home[1] ? 1 : 2;
-}
-
-/* The contacts that this rank counted, sorted by where they go (share->owner: the new ones; `was`: before). */
-static st_Status sort_old(sti_FlatPile *pile, sti_FlatOld *old, const int *was, st_Error *err)
-{
-    const sti_FlatShare *share = &pile->share;
-    const int size = pile->ranks->size;
-    int home[2];
-    int64_t all = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int s = 0; s < old->spheres; s++) {
-            if (was[share->sphere_body[s]] != pile->f.rank) continue;
-            for (int c = old->first[s]; c < old->first[s + 1]; c++)
-                for (int k = new_homes(share, old, s, c, home) - 1; k >= 0; k--) {
-                    const int64_t at = old->n_out[home[k]]++;
-                    if (pass == 0) continue;
-                    sti_FlatMoved *to = &old->out[at];
-                    to->sphere = s, to->other = old->other[c], to->colour = old->colour[c];
-                    to->feature = old->feature[c];
-                    for (int e = 0; e < 3; e++)
-                        to->r[e] = old->r[e * old->n + c], to->m[e] = old->m[e * old->n + c];
-                }
-        }
-        if (pass == 1) break;
-        for (int k = 0; k < size; k++) { /* counts become places */
-            const int64_t n = old->n_out[k];
-            old->n_out[k] = all;
-            all += n;
-        }
-        STI_TRY(STI_GROW(&pile->allocator, old->out, old->room_out, all + 1, err));
-    }
-    for (int k = size - 1; k >= 0; k--) /* they ran to their ends: counts again */
-        old->n_out[k] -= k > 0 ? old->n_out[k - 1] : 0;
-    return ST_OK;
-}
-
-/* old->out goes where it belongs; old->in is what this rank gets. */
-static st_Status send_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
-{
-    const st_Ranks *ranks = pile->ranks;
-    st_RankMessage *message = pile->share.post;
-    int64_t from = 0, to = 0;
-    int n = 0;
-    for (int k = 0; k < ranks->size; k++) {
-        if (k == ranks->rank) continue;
-        const st_RankMessage count = {k, &old->n_out[k], sizeof *old->n_out, &old->n_in[k], sizeof *old->n_in};
-        message[n++] = count;
-    }
-    ranks->exchange(ranks->ctx, message, n);
-    old->n_in[ranks->rank] = old->n_out[ranks->rank];
-    for (int k = 0; k < ranks->size; k++)
-        to += old->n_in[k];
-    STI_TRY(agree(pile, STI_GROW(&pile->allocator, old->in, old->room_in, to + 1, err), err));
-    to = n = 0;
-    for (int k = 0; k < ranks->size; k++) {
-        const int64_t size = (int64_t)sizeof *old->in;
-        const st_RankMessage load = {k, old->out + from, old->n_out[k] * size, old->in + to, old->n_in[k] * size};
-        if (k != ranks->rank && old->n_out[k] + old->n_in[k] > 0) message[n++] = load;
-        if (k == ranks->rank && old->n_in[k] > 0) memcpy(old->in + to, old->out + from, (size_t)load.n_send);
-        from += old->n_out[k];
-        to += old->n_in[k];
-    }
-    ranks->exchange(ranks->ctx, message, n);
-    return ST_OK;
-}
-
-/* What came in is the last step's contacts of this rank now, sorted by their spheres. */
-static st_Status put_old(sti_FlatPile *pile, sti_FlatOld *old, st_Error *err)
-{
-    sti_Flat *f = &pile->f;
-    int64_t n = 0;
-    for (int k = 0; k < pile->ranks->size; k++)
-        n += old->n_in[k];
-    STI_TRY(make_room(pile, n, err));
-    const sti_FlatOld was = *old; /* of other sizes */
-    sti_free(&pile->allocator, was.other, was.n + 1, sizeof(int));
-    sti_free(&pile->allocator, was.colour, was.n + 1, sizeof(int));
-    sti_free(&pile->allocator, was.feature, was.n + 1, sizeof(int));
-    sti_free(&pile->allocator, was.r, 3 * was.n + 1, sizeof(double));
-    sti_free(&pile->allocator, was.m, 3 * was.n + 1, sizeof(double));
-    old->n = n;
-    old->other = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
-    old->colour = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
-    old->feature = (int *)sti_alloc(&pile->allocator, n + 1, sizeof(int));
-    old->r = (double *)sti_alloc(&pile->allocator, 3 * n + 1, sizeof(double));
-    old->m = (double *)sti_alloc(&pile->allocator, 3 * n + 1, sizeof(double));
-    if (old->other == NULL || old->colour == NULL || old->feature == NULL || old->r == NULL || old->m == NULL)
-        return out_of_memory(pile, n, err);
-    memset(old->first, 0, (size_t)(old->spheres + 1) * sizeof(int));
-    for (int64_t i = 0; i < n; i++)
-        old->first[old->in[i].sphere + 1]++;
-    for (int s = 0; s < old->spheres; s++)
-        old->first[s + 1] += old->first[s];
-    for (int64_t i = n - 1; i >= 0; i--) { /* from the back: first[s + 1] runs down to where s begins */
-        const sti_FlatMoved *from = &old->in[i];
-        const int at = --old->first[from->sphere + 1];
-        old->other[at] = from->other;
-        old->colour[at] = from->colour;
-        old->feature[at] = from->feature;
-        for (int e = 0; e < 3; e++)
-            old->r[e * n + at] = from->r[e], old->m[e * n + at] = from->m[e];
-    }
-    for (int s = 0; s < old->spheres; s++)
-        old->first[s] = old->first[s + 1];
-    old->first[old->spheres] = (int)n;
-    device_put(pile, f->first_old, old->first, (old->spheres + 1) * (int64_t)sizeof(int));
-    device_put(pile, f->other_old, old->other, n * (int64_t)sizeof(int));
-    device_put(pile, f->colour_old, old->colour, n * (int64_t)sizeof(int));
-    if (f->shaped) device_put(pile, f->feature_old, old->feature, n * (int64_t)sizeof(int));
-    for (int k = 0; k < 3; k++) {
-        put_doubles(pile, f->r_old + k * f->capacity, old->r + k * n, n);
-        if (f->rolling) put_doubles(pile, f->m_old + k * f->capacity, old->m + k * n, n);
-    }
-    f->n_contacts = (int)n;
-    return ST_OK;
-}
-
-/* Bodies that this rank owns weigh 1 and what they have of contacts; all ranks know all weights after it. */
-static void weigh(sti_FlatPile *pile, const sti_FlatOld *old, int *weight, int *mine)
-{
-    const sti_FlatShare *share = &pile->share;
-    const int64_t *first = share->owned_first;
-    for (int b = 0; b < pile->f.n_bodies; b++)
-        weight[b] = 1;
-    for (int s = 0; s < old->spheres; s++)
-        weight[share->sphere_body[s]] += old->first[s + 1] - old->first[s];
-    for (int k = 0; k <= pile->ranks->size; k++)
-        share->offset[k] = first[k] * (int64_t)sizeof(int);
-    for (int64_t i = first[pile->f.rank]; i < first[pile->f.rank + 1]; i++)
-        mine[i] = weight[share->owned[i]];
-    pile->ranks->gather(pile->ranks->ctx, mine + first[pile->f.rank], weight, share->offset);
-    for (int i = 0; i < pile->f.n_bodies; i++)
-        mine[share->owned[i]] = weight[i];
-}
-
-static st_Status share_out_anew(sti_FlatPile *pile, st_Error *err)
-{
-    const st_Allocator *a = &pile->allocator;
-    const int64_t n = (int64_t)pile->f.n_bodies + 1;
-    sti_FlatShare *share = &pile->share;
-    sti_FlatOld old = {0};
-    double *q = (double *)sti_alloc(a, 7 * n, sizeof *q);
-    int *was = (int *)sti_alloc(a, 3 * n, sizeof *was), *weight = was != NULL ? was + n : NULL;
-    st_Status status = get_old(pile, &old, err);
-    if (status == ST_OK && (q == NULL || was == NULL)) status = out_of_memory(pile, old.n, err);
+        share->offset[k] = k * (int64_t)sizeof(double);
+    ranks->gather(ranks->ctx, share->mine, share->all, share->offset);
+    for (int k = 1; k < ranks->size; k++)
+        if ((int64_t)share->all[k] > most) most = (int64_t)share->all[k];
+    const int64_t room = most * ((int64_t)size + (int64_t)sizeof(double) - 1) / (int64_t)sizeof(double);
+    st_Status status = ST_OK;
+    if (ranks->rank == 0) status = STI_GROW(&pile->allocator, share->bytes_in, share->bytes_in_room, room + 1, err);
     status = agree(pile, status, err);
-    if (status == ST_OK) {
-        device_get(pile, q, pile->f.q, 7 * (n - 1) * (int64_t)sizeof *q);
-        memcpy(was, share->owner, (size_t)(n - 1) * sizeof *was);
-        weigh(pile, &old, weight, weight + n);
-        status = share_out(pile, q, weight + n, err);
-        if (status == ST_OK) status = sort_old(pile, &old, was, err);
-        status = agree(pile, status, err);
+    for (int k = 1; k < ranks->size && status == ST_OK; k++) {
+        const int64_t bytes = (int64_t)share->all[k] * (int64_t)size;
+        const st_RankMessage get = {k, NULL, 0, share->bytes_in, bytes}, give = {0, rows, bytes, NULL, 0};
+        const bool meet = bytes > 0 && (ranks->rank == 0 || ranks->rank == k);
+        ranks->exchange(ranks->ctx, ranks->rank == 0 ? &get : &give, meet ? 1 : 0);
+        if (ranks->rank == 0) take_rows(ctx, share->bytes_in, (int64_t)share->all[k]);
     }
-    if (status == ST_OK) status = send_old(pile, &old, err);
-    if (status == ST_OK) status = agree(pile, put_old(pile, &old, err), err);
-    free_old(pile, &old);
-    sti_free(a, q, 7 * n, sizeof *q);
-    sti_free(a, was, 3 * n, sizeof *was);
+    if (ranks->rank == 0 && status == ST_OK) take_rows(ctx, rows, n);
     return status;
 }
 
-/* Has one rank much more to do than the others on average? */
-static st_Status balance(sti_FlatPile *pile, st_Error *err)
+/* The state of a body on its way. */
+typedef struct sti_FlatState {
+    int64_t id;
+    double q[7], v[6];
+} sti_FlatState;
+
+typedef struct sti_FlatStates {
+    int first;
+    double *q, *v;
+} sti_FlatStates;
+
+static void take_states(void *ctx, const void *rows, int64_t n)
 {
-    if (!is_shared(pile) || pile->share.since++ < STI_FLAT_BALANCE_EVERY) return ST_OK;
-    double load = pile->f.n_contacts, most = load;
-    combine(pile, &load, 1, false);
-    combine(pile, &most, 1, true);
-    pile->share.since = 0;
-    return most * pile->ranks->size > STI_FLAT_IMBALANCE * load ? share_out_anew(pile, err) : ST_OK;
+    const sti_FlatStates *to = (const sti_FlatStates *)ctx;
+    const sti_FlatState *row = (const sti_FlatState *)rows;
+    for (int64_t i = 0; i < n; i++) {
+        memcpy(to->q + 7 * (row[i].id - to->first), row[i].q, sizeof row[i].q);
+        memcpy(to->v + 6 * (row[i].id - to->first), row[i].v, sizeof row[i].v);
+    }
+}
+
+/* The states of bodies first .. first + n - 1 of the model, from the arrays q and v of the device, to rank 0. */
+static st_Status gather_state(sti_FlatPile *pile, const double *from_q, const double *from_v, int first, int n,
+                              double *q, double *v, st_Error *err)
+{
+    const sti_FlatShare *share = &pile->share;
+    const st_Allocator *a = &pile->allocator;
+    const int64_t bodies = pile->f.n_bodies, room = 13 * bodies + 1;
+    sti_FlatStates to = {first, q, v};
+    int64_t kept = 0;
+    double *here = (double *)sti_alloc(a, room, sizeof *here);
+    sti_FlatState *row = (sti_FlatState *)sti_alloc(a, bodies + 1, sizeof *row);
+    st_Status status = agree(pile, here != NULL && row != NULL ? ST_OK : out_of_memory(pile, 0, err), err);
+    if (status == ST_OK) {
+        device_get(pile, here, from_q, 7 * bodies * (int64_t)sizeof *here);
+        device_get(pile, here + 7 * bodies, from_v, 6 * bodies * (int64_t)sizeof *here);
+        for (int64_t b = 0; b < bodies; b++) {
+            const int owner = share->owner[b] >= 0 ? share->owner[b] : 0;
+            if (owner != pile->ranks->rank || share->id[b] < first || share->id[b] >= first + n) continue;
+            row[kept].id = share->id[b];
+            memcpy(row[kept].q, here + 7 * b, sizeof row->q);
+            memcpy(row[kept++].v, here + 7 * bodies + 6 * b, sizeof row->v);
+        }
+        status = to_first(pile, row, kept, sizeof *row, take_states, &to, err);
+    }
+    sti_free(a, here, room, sizeof *here);
+    sti_free(a, row, bodies + 1, sizeof *row);
+    return status;
+}
+
+/* The state of all bodies of the model, which rank 0 has, to their owners. */
+static st_Status scatter_state(sti_FlatPile *pile, const double *q, const double *v, st_Error *err)
+{
+    const st_Ranks *ranks = pile->ranks;
+    sti_FlatShare *share = &pile->share;
+    const st_Allocator *a = &pile->allocator;
+    const int64_t bodies = pile->f.n_bodies;
+    int64_t n = 0, most = share->n_everywhere;
+    for (int64_t b = 0; b < bodies; b++)
+        n += share->owner[b] == ranks->rank;
+    share->mine[0] = (double)n;
+    for (int k = 0; k <= ranks->size; k++)
+        share->offset[k] = k * (int64_t)sizeof(double);
+    ranks->gather(ranks->ctx, share->mine, share->all, share->offset);
+    for (int k = 0; k < ranks->size; k++)
+        if ((int64_t)share->all[k] > most) most = (int64_t)share->all[k];
+    sti_FlatState *row = (sti_FlatState *)sti_alloc(a, most + 1, sizeof *row);
+    int64_t *id = (int64_t *)sti_alloc(a, most + 1, sizeof *id);
+    double *here = (double *)sti_alloc(a, 13 * bodies + 1, sizeof *here);
+    const st_Status status =
+        agree(pile, row != NULL && id != NULL && here != NULL ? ST_OK : out_of_memory(pile, 0, err), err);
+    /* round 0: bodies without mass and those of rank 0; round k: those of rank k */
+    for (int k = 0; k < ranks->size && status == ST_OK; k++) {
+        const bool mine = ranks->rank == k;
+        const int64_t count = k == 0 ? share->n_everywhere : (int64_t)share->all[k];
+        int64_t asked = 0;
+        for (int64_t b = 0; b < bodies && (k == 0 || mine); b++)
+            if (share->owner[b] == (k == 0 ? -1 : k)) id[asked++] = share->id[b];
+        const st_RankMessage ask = {0, id, count * (int64_t)sizeof *id, NULL, 0};
+        const st_RankMessage hear = {k, NULL, 0, id, count * (int64_t)sizeof *id};
+        const bool meet = k > 0 && count > 0 && (mine || ranks->rank == 0);
+        ranks->exchange(ranks->ctx, mine ? &ask : &hear, meet ? 1 : 0);
+        for (int64_t i = 0; i < count && ranks->rank == 0; i++) {
+            row[i].id = id[i];
+            memcpy(row[i].q, q + 7 * id[i], sizeof row->q);
+            memcpy(row[i].v, v + 6 * id[i], sizeof row->v);
+        }
+        const st_RankMessage give = {k, row, count * (int64_t)sizeof *row, NULL, 0};
+        const st_RankMessage get = {0, NULL, 0, row, count * (int64_t)sizeof *row};
+        ranks->exchange(ranks->ctx, mine ? &get : &give, meet ? 1 : 0);
+        if (k == 0) ranks->broadcast(ranks->ctx, row, count * (int64_t)sizeof *row);
+        asked = 0;
+        for (int64_t b = 0; b < bodies; b++) {
+            const bool from_rows = (k == 0 && share->owner[b] < 0) || (k > 0 && mine && share->owner[b] == k);
+            const bool from_own = k == 0 && ranks->rank == 0 && share->owner[b] == 0;
+            if (!from_rows && !from_own) continue;
+            const int64_t at = share->id[b];
+            memcpy(here + 7 * b, from_own ? q + 7 * at : row[asked].q, sizeof row->q);
+            memcpy(here + 7 * bodies + 6 * b, from_own ? v + 6 * at : row[asked].v, sizeof row->v);
+            asked += from_rows;
+        }
+    }
+    if (status == ST_OK) {
+        put_doubles(pile, pile->f.q, here, 7 * bodies);
+        put_doubles(pile, pile->f.v, here + 7 * bodies, 6 * bodies);
+    }
+    sti_free(a, row, most + 1, sizeof *row);
+    sti_free(a, id, most + 1, sizeof *id);
+    sti_free(a, here, 13 * bodies + 1, sizeof *here);
+    return status;
 }

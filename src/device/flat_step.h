@@ -77,6 +77,60 @@ static st_Status out_of_memory(const sti_FlatPile *pile, int64_t contacts, st_Er
                     device_name, pile->f.n_bodies, pile->f.n_spheres, (long long)contacts);
 }
 
+/* The arrays of n bodies with s pieces; pile->body_blocks.failed: there is no memory. */
+static void take_bodies(sti_FlatPile *pile, int64_t n, int64_t s)
+{
+    sti_Flat *f = &pile->f;
+    sti_FlatBlocks *blocks = &pile->body_blocks;
+    f->inverse_mass = take_doubles(pile, blocks, n);
+    f->inertia = take_doubles(pile, blocks, 6 * n);
+    f->inverse_inertia = take_doubles(pile, blocks, 6 * n);
+    f->sphere_body = take_ints(pile, blocks, s);
+    f->sphere_surface = take_ints(pile, blocks, s);
+    f->sphere_centre = take_doubles(pile, blocks, 3 * s);
+    f->sphere_radius = take_doubles(pile, blocks, s);
+    f->sphere_own = take_doubles(pile, blocks, f->n_surfaces == 0 ? 4 * s : 0);
+    f->q = take_doubles(pile, blocks, 7 * n);
+    f->v = take_doubles(pile, blocks, 6 * n);
+    f->q_start = take_doubles(pile, blocks, 7 * n);
+    f->v_start = take_doubles(pile, blocks, 6 * n);
+    f->u = take_doubles(pile, blocks, STI_FLAT_RECORD * n);
+    f->u_before = take_doubles(pile, blocks, 6 * n);
+    f->world_inverse = take_doubles(pile, blocks, 6 * n);
+    f->x = take_doubles(pile, blocks, 3 * s);
+    f->width = take_doubles(pile, blocks, s);
+    f->level = take_ints(pile, blocks, s);
+    f->cell = take_ints(pile, blocks, 3 * s);
+    f->key = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
+    f->key_sorted = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
+    f->item = take_ints(pile, blocks, s);
+    f->item_sorted = take_ints(pile, blocks, s);
+    pile->cell_bits = 6;
+    while (pile->cell_bits < 27 && (int64_t)1 << pile->cell_bits < 4 * s)
+        pile->cell_bits++;
+    f->cell_first = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
+    f->cell_end = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
+    f->bounds = take_doubles(pile, blocks, 6 * s);
+    f->bounds_next = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE + 1));
+    pile->bounds_other = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE / STI_FLAT_TREE + 1));
+    f->count = take_ints(pile, blocks, s + 1);
+    f->first = take_ints(pile, blocks, s + 1);
+    f->first_old = take_ints(pile, blocks, s + 1);
+    f->best = (unsigned long long *)take(pile, blocks, n, sizeof *f->best);
+    f->used = (unsigned long long *)take(pile, blocks, n, sizeof *f->used);
+    if (f->shaped) {
+        f->piece_hull = take_ints(pile, blocks, s);
+        f->piece_turn = take_doubles(pile, blocks, 4 * s);
+        f->piece_round = take_doubles(pile, blocks, s);
+        f->piece_size = take_doubles(pile, blocks, s);
+        f->pair_first = take_ints(pile, blocks, s + 1);
+    }
+    if (pile->ranks == NULL) return;
+    f->owner = take_ints(pile, blocks, n);
+    f->piece_id = take_ints(pile, blocks, s);
+    f->held = take_doubles(pile, blocks, 4 * s);
+}
+
 /* Room for n contacts; what is known of the last step's goes along. */
 static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
 {
@@ -159,6 +213,94 @@ static void put_doubles(sti_FlatPile *pile, double *to, const double *from, int6
 
 #include "device/flat_ranks.h"
 
+/* ---- contacts of the last step --------------------------------------------------------------------------------- */
+
+/* The contacts of the last step, with the numbers of bodies and pieces here. */
+static st_Status get_impulses(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err)
+{
+    const sti_Flat *f = &pile->f;
+    const int64_t n = f->n_contacts, s = f->n_spheres, room = n > s ? n + 1 : s + 1;
+    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
+    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
+    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
+    if (status == ST_OK) {
+        const sti_FlatImpulse none = {0};
+        device_get(pile, ints, f->first_old, (s + 1) * (int64_t)sizeof *ints);
+        for (int i = 0; i < f->n_spheres; i++)
+            for (int c = ints[i]; c < ints[i + 1]; c++)
+                out[c] = none, out[c].sphere = i;
+        device_get(pile, ints, f->other_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; c < n; c++)
+            out[c].other = ints[c];
+        device_get(pile, ints, f->colour_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; c < n; c++)
+            out[c].colour = ints[c];
+        if (f->shaped) device_get(pile, ints, f->feature_old, n * (int64_t)sizeof *ints);
+        for (int64_t c = 0; f->shaped && c < n; c++)
+            out[c].feature = ints[c];
+        for (int k = 0; k < 3; k++) {
+            device_get(pile, numbers, f->r_old + k * f->capacity, n * (int64_t)sizeof *numbers);
+            for (int64_t c = 0; c < n; c++)
+                out[c].r[k] = numbers[c];
+            if (f->rolling) device_get(pile, numbers, f->m_old + k * f->capacity, n * (int64_t)sizeof *numbers);
+            for (int64_t c = 0; f->rolling && c < n; c++)
+                out[c].m[k] = numbers[c];
+        }
+        status = device_fault(pile, err);
+    }
+    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+    sti_free(&pile->allocator, ints, room, sizeof *ints);
+    return status;
+}
+
+/* And back; they are sorted by spheres. */
+static st_Status set_impulses(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err)
+{
+    STI_TRY(make_room(pile, n, err));
+    sti_Flat *f = &pile->f;
+    const int64_t s = f->n_spheres, room = n > s ? (int64_t)n + 1 : s + 1;
+    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
+    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
+    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
+    if (status == ST_OK) {
+        for (int c = 0, i = 0; i <= f->n_spheres; i++) {
+            while (c < n && in[c].sphere < i)
+                c++;
+            ints[i] = c;
+        }
+        device_put(pile, f->first_old, ints, (s + 1) * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].other;
+        device_put(pile, f->other_old, ints, n * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].colour;
+        device_put(pile, f->colour_old, ints, n * (int64_t)sizeof *ints);
+        for (int c = 0; c < n; c++)
+            ints[c] = in[c].feature;
+        if (f->shaped) device_put(pile, f->feature_old, ints, n * (int64_t)sizeof *ints);
+        for (int k = 0; k < 3; k++) {
+            for (int c = 0; c < n; c++)
+                numbers[c] = in[c].r[k];
+            put_doubles(pile, f->r_old + k * f->capacity, numbers, n);
+            for (int c = 0; f->rolling && c < n; c++)
+                numbers[c] = in[c].m[k];
+            if (f->rolling) put_doubles(pile, f->m_old + k * f->capacity, numbers, n);
+        }
+        f->h_old = h;
+        status = device_fault(pile, err);
+    }
+    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
+    sti_free(&pile->allocator, ints, room, sizeof *ints);
+    return status;
+}
+
+/* ---- sharing out ------------------------------------------------------------------------------------------------- */
+
+static void begin_step(sti_FlatPile *pile);
+static double reduced(sti_FlatPile *pile, int64_t n, bool largest);
+
+#include "device/flat_share.h"
+
 /* ---- model and state ------------------------------------------------------------------------------------------- */
 
 /* The inverse of a symmetric matrix xx yy zz xy xz yz. */
@@ -196,6 +338,7 @@ static void flat_destroy(sti_FlatPile *pile)
         give_back(pile, &pile->contact_blocks[k]);
     give_back(pile, &pile->pair_blocks);
     give_back(pile, &pile->model_blocks);
+    give_back(pile, &pile->body_blocks);
     give_back(pile, &pile->coupled_blocks);
     sti_free(&pile->allocator, pile->coupled_host, 6 * pile->coupled_room, sizeof(double));
     sti_free(&pile->allocator, pile->driven, (int64_t)pile->n_driven + 1, sizeof(int));
@@ -212,26 +355,65 @@ static bool flat_any(const double *x, int n)
     return any;
 }
 
+/* What the bodies of a model have in common. Of ranks the first one reads it. */
+typedef struct sti_FlatTraits {
+    bool round, rolling, bounces;
+    bool beside; /* something is beside the pile, at rank 0 */
+    double smallest_cell;
+} sti_FlatTraits;
+
+static void read_traits(const sti_FlatDef *def, sti_FlatTraits *traits)
+{
+    const int64_t s = def->n_spheres, surfaces = (int64_t)def->n_surfaces * def->n_surfaces;
+    traits->round = is_round(def);
+    traits->beside = def->beside != NULL;
+    for (int64_t k = 0; k < surfaces; k++) {
+        traits->rolling = traits->rolling || def->rolling[k] > 0 || def->spinning[k] > 0;
+        traits->bounces = traits->bounces || def->restitution[k] > 0;
+    }
+    for (int64_t k = 0; k < s + def->n_walls && def->n_surfaces == 0; k++) {
+        const double *own = k < s ? def->sphere_own + 4 * k : def->wall[k - s].own;
+        traits->rolling = traits->rolling || own[1] > 0 || own[2] > 0;
+        traits->bounces = traits->bounces || own[3] > 0;
+    }
+    traits->bounces = traits->bounces && def->rebound_speed < HUGE_VAL;
+    double smallest = 0;
+    for (int64_t k = 0; k < s; k++)
+        if (k == 0 || def->sphere_radius[k] < smallest) smallest = def->sphere_radius[k];
+    traits->smallest_cell = 2.2 * smallest;
+}
+
+/* Walls and driven bodies name bodies by their places here. Bodies without mass come first, on all ranks. */
+static void renumber_walls(sti_FlatPile *pile, const sti_FlatDef *def)
+{
+    const sti_FlatShare *share = &pile->share;
+    for (int k = 0; k < def->n_driven; k++)
+        pile->driven[k] = find_body(share, share->n_everywhere, def->driven[k]);
+    for (int k = 0; k < def->n_walls; k++) {
+        sti_FlatWall wall = def->wall[k];
+        if (wall.body < 0) continue;
+        wall.body = find_body(share, share->n_everywhere, wall.body);
+        device_put(pile, pile->f.wall + k, &wall, (int64_t)sizeof wall);
+    }
+}
+
 static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     sti_FlatBlocks *blocks = &pile->model_blocks;
-    const int64_t n = def->n_bodies, s = def->n_spheres, surfaces = (int64_t)def->n_surfaces * def->n_surfaces;
-    f->n_bodies = def->n_bodies, f->n_spheres = def->n_spheres, f->n_walls = def->n_walls;
+    const bool here = def->inverse_mass != NULL; /* the bodies; of ranks the first one has them */
+    const int64_t surfaces = (int64_t)def->n_surfaces * def->n_surfaces;
+    sti_FlatTraits traits;
+    memset(&traits, 0, sizeof traits);
+    if (here) read_traits(def, &traits);
+    if (is_shared(pile)) pile->ranks->broadcast(pile->ranks->ctx, &traits, (int64_t)sizeof traits);
+    f->round = traits.round, f->rolling = traits.rolling, f->bounces = traits.bounces;
+    f->smallest_cell = traits.smallest_cell;
+    pile->share.beside = traits.beside && is_shared(pile);
+    f->n_walls = def->n_walls;
     f->n_surfaces = def->n_surfaces;
-    f->round = is_round(def);
     f->shaped = def->n_hulls > 0;
-    for (int64_t k = 0; k < surfaces; k++) {
-        f->rolling = f->rolling || def->rolling[k] > 0 || def->spinning[k] > 0;
-        f->bounces = f->bounces || def->restitution[k] > 0;
-    }
-    for (int64_t k = 0; k < s + def->n_walls && def->n_surfaces == 0; k++) {
-        const double *own = k < s ? def->sphere_own + 4 * k : def->wall[k - s].own;
-        f->rolling = f->rolling || own[1] > 0 || own[2] > 0;
-        f->bounces = f->bounces || own[3] > 0;
-    }
     f->rebound_speed = def->rebound_speed;
-    f->bounces = f->bounces && f->rebound_speed < HUGE_VAL;
     for (int k = 0; k < def->n_walls; k++) {
         const double *belt = def->wall[k].belt;
         if (def->wall[k].body >= 0 || flat_any(belt, 6)) f->moving = true;
@@ -240,26 +422,13 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         f->gravity[k] = def->gravity[k];
     f->correction_speed = def->correction_speed;
     f->usual_h = def->usual_h;
-    double smallest = 0;
-    for (int k = 0; k < f->n_spheres; k++)
-        if (k == 0 || def->sphere_radius[k] < smallest) smallest = def->sphere_radius[k];
-    f->smallest_cell = 2.2 * smallest;
     pile->tolerance = def->tolerance;
     pile->max_sweeps = def->max_sweeps;
     pile->stopped = def->stopped;
     pile->stop = def->stop;
     pile->beside = def->beside;
     pile->beside_ctx = def->beside_ctx;
-    pile->ranks = def->ranks != NULL && def->ranks->size > 1 ? def->ranks : NULL;
 
-    f->inverse_mass = take_doubles(pile, blocks, n);
-    f->inertia = take_doubles(pile, blocks, 6 * n);
-    f->inverse_inertia = take_doubles(pile, blocks, 6 * n);
-    f->sphere_body = take_ints(pile, blocks, s);
-    f->sphere_surface = take_ints(pile, blocks, s);
-    f->sphere_centre = take_doubles(pile, blocks, 3 * s);
-    f->sphere_radius = take_doubles(pile, blocks, s);
-    f->sphere_own = take_doubles(pile, blocks, 4 * s);
     f->wall = (sti_FlatWall *)take(pile, blocks, def->n_walls, sizeof(sti_FlatWall));
     f->meshes.triangle = (sti_FlatTriangle *)take(pile, blocks, def->n_triangles, sizeof(sti_FlatTriangle));
     f->meshes.node = (sti_FlatNode *)take(pile, blocks, def->n_nodes, sizeof(sti_FlatNode));
@@ -271,36 +440,8 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
     f->roll = take_doubles(pile, blocks, surfaces);
     f->spin = take_doubles(pile, blocks, surfaces);
     f->restitution = take_doubles(pile, blocks, surfaces);
-    f->q = take_doubles(pile, blocks, 7 * n);
-    f->v = take_doubles(pile, blocks, 6 * n);
-    f->q_start = take_doubles(pile, blocks, 7 * n);
-    f->v_start = take_doubles(pile, blocks, 6 * n);
-    f->u = take_doubles(pile, blocks, STI_FLAT_RECORD * n);
-    f->u_before = take_doubles(pile, blocks, 6 * n);
-    f->world_inverse = take_doubles(pile, blocks, 6 * n);
-    f->x = take_doubles(pile, blocks, 3 * s);
-    f->width = take_doubles(pile, blocks, s);
-    f->level = take_ints(pile, blocks, s);
-    f->cell = take_ints(pile, blocks, 3 * s);
-    f->key = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
-    f->key_sorted = (uint32_t *)take(pile, blocks, s, sizeof(uint32_t));
-    f->item = take_ints(pile, blocks, s);
-    f->item_sorted = take_ints(pile, blocks, s);
-    pile->cell_bits = 6;
-    while (pile->cell_bits < 27 && (int64_t)1 << pile->cell_bits < 4 * s)
-        pile->cell_bits++;
-    f->cell_first = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
-    f->cell_end = take_ints(pile, blocks, (int64_t)1 << pile->cell_bits);
     f->levels = (unsigned long long *)take(pile, blocks, 1, sizeof *f->levels);
     f->left = (unsigned long long *)take(pile, blocks, 1, sizeof *f->left);
-    f->bounds = take_doubles(pile, blocks, 6 * s);
-    f->bounds_next = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE + 1));
-    pile->bounds_other = take_doubles(pile, blocks, 6 * (s / STI_FLAT_TREE / STI_FLAT_TREE + 1));
-    f->count = take_ints(pile, blocks, s + 1);
-    f->first = take_ints(pile, blocks, s + 1);
-    f->first_old = take_ints(pile, blocks, s + 1);
-    f->best = (unsigned long long *)take(pile, blocks, n, sizeof *f->best);
-    f->used = (unsigned long long *)take(pile, blocks, n, sizeof *f->used);
     f->colour_end = take_ints(pile, blocks, STI_FLAT_COLOURS);
     f->momentum = take_doubles(pile, blocks, 3);
     if (f->shaped) {
@@ -311,32 +452,12 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         hulls->loop = take_ints(pile, blocks, 2 * (int64_t)def->n_faces);
         hulls->corner = take_ints(pile, blocks, def->n_corners);
         hulls->edge = take_ints(pile, blocks, 4 * (int64_t)def->n_edges);
-        f->piece_hull = take_ints(pile, blocks, s);
-        f->piece_turn = take_doubles(pile, blocks, 4 * s);
-        f->piece_round = take_doubles(pile, blocks, s);
-        f->piece_size = take_doubles(pile, blocks, s);
-        f->pair_first = take_ints(pile, blocks, s + 1);
     }
-    double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
     pile->n_driven = def->n_driven;
     pile->driven = (int *)sti_alloc(&pile->allocator, (int64_t)def->n_driven + 1, sizeof(int));
-    if (blocks->failed || inverse == NULL || pile->driven == NULL) {
-        sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
-        return out_of_memory(pile, 0, err);
-    }
-    for (int b = 0; b < f->n_bodies; b++)
-        if (def->inverse_mass[b] > 0) invert(def->inertia + (int64_t)6 * b, inverse + (int64_t)6 * b);
+    if (blocks->failed || pile->driven == NULL) return out_of_memory(pile, 0, err);
     for (int k = 0; k < def->n_driven; k++)
         pile->driven[k] = def->driven[k];
-    put_doubles(pile, f->inverse_inertia, inverse, 6 * n);
-    sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
-    put_doubles(pile, f->inverse_mass, def->inverse_mass, n);
-    put_doubles(pile, f->inertia, def->inertia, 6 * n);
-    device_put(pile, f->sphere_body, def->sphere_body, s * (int64_t)sizeof(int));
-    device_put(pile, f->sphere_surface, def->sphere_surface, s * (int64_t)sizeof(int));
-    put_doubles(pile, f->sphere_centre, def->sphere_centre, 3 * s);
-    put_doubles(pile, f->sphere_radius, def->sphere_radius, s);
-    if (def->n_surfaces == 0) put_doubles(pile, f->sphere_own, def->sphere_own, 4 * s);
     device_put(pile, f->wall, def->wall, def->n_walls * (int64_t)sizeof(sti_FlatWall));
     device_put(pile, f->meshes.triangle, def->meshes.triangle, def->n_triangles * (int64_t)sizeof(sti_FlatTriangle));
     device_put(pile, f->meshes.node, def->meshes.node, def->n_nodes * (int64_t)sizeof(sti_FlatNode));
@@ -358,24 +479,63 @@ static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error 
         device_put(pile, to->loop, from->loop, 2 * (int64_t)def->n_faces * (int64_t)sizeof(int));
         device_put(pile, to->corner, from->corner, (int64_t)def->n_corners * (int64_t)sizeof(int));
         device_put(pile, to->edge, from->edge, 4 * (int64_t)def->n_edges * (int64_t)sizeof(int));
-        device_put(pile, f->piece_hull, def->piece_hull, s * (int64_t)sizeof(int));
-        put_doubles(pile, f->piece_turn, def->piece_turn, 4 * s);
-        put_doubles(pile, f->piece_round, def->piece_round, s);
-        put_doubles(pile, f->piece_size, def->piece_size, s);
     }
-    if (is_shared(pile)) STI_TRY(make_share(pile, def, err));
-    STI_TRY(make_room(pile, 4 * s + 1, err)); /* room for sums over bodies, too */
     return device_fault(pile, err);
 }
 
+/* The bodies of a pile that is not shared. */
+static st_Status put_bodies(sti_FlatPile *pile, const sti_FlatDef *def, const double *inverse_inertia, st_Error *err)
+{
+    sti_Flat *f = &pile->f;
+    sti_FlatRows from[2], to[2];
+    f->n_bodies = def->n_bodies, f->n_spheres = def->n_spheres;
+    take_bodies(pile, def->n_bodies, def->n_spheres);
+    if (pile->body_blocks.failed) return out_of_memory(pile, 0, err);
+    list_def_rows(def, inverse_inertia, NULL, from);
+    list_rows(pile, to);
+    for (int part = 0; part < 2; part++)
+        for (int c = 0; c < from[part].n_columns; c++)
+            if (!to[part].column[c].here && from[part].column[c].at != NULL)
+                device_put(pile, to[part].column[c].at, from[part].column[c].at,
+                           from[part].n * from[part].column[c].size);
+    device_put(pile, f->sphere_body, def->sphere_body, def->n_spheres * (int64_t)sizeof(int));
+    return ST_OK;
+}
+
+/* The bodies, or the share of them. */
+static st_Status make_bodies(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
+{
+    const int64_t n = def->inverse_mass != NULL ? def->n_bodies : 0;
+    double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
+    st_Status status = agree(pile, inverse != NULL ? ST_OK : out_of_memory(pile, 0, err), err);
+    for (int64_t b = 0; b < n && status == ST_OK; b++)
+        if (def->inverse_mass[b] > 0) invert(def->inertia + 6 * b, inverse + 6 * b);
+    if (status == ST_OK)
+        status = is_shared(pile) ? share_model(pile, def, inverse, err) : put_bodies(pile, def, inverse, err);
+    sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
+    if (status == ST_OK && is_shared(pile)) renumber_walls(pile, def);
+    const int64_t terms =
+        pile->body_room > 4 * (int64_t)pile->f.n_spheres ? pile->body_room : 4 * (int64_t)pile->f.n_spheres;
+    if (status == ST_OK) status = make_room(pile, terms + 1, err); /* room for sums over bodies, too */
+    return status == ST_OK ? device_fault(pile, err) : status;
+}
+
+/* Of ranks all make their shares, or none does. */
 static st_Status flat_create(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out, st_Error *err)
 {
+    const st_Ranks *ranks = def->ranks != NULL && def->ranks->size > 1 ? def->ranks : NULL;
     sti_FlatPile *pile = (sti_FlatPile *)sti_alloc(allocator, 1, sizeof *pile);
+    st_Status status = pile != NULL ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "no memory for a pile");
     *out = NULL;
-    if (pile == NULL) return sti_fail(err, ST_ERR_MEMORY, "no memory for a pile");
-    pile->allocator = *allocator;
-    st_Status status = device_open(pile, def, err);
-    if (status == ST_OK) status = flat_fill(pile, def, err);
+    if (pile != NULL) {
+        pile->allocator = *allocator;
+        pile->ranks = ranks;
+        status = device_open(pile, def, err);
+        if (status == ST_OK && ranks != NULL) status = make_share(pile, err);
+    }
+    if (ranks != NULL) status = agree_all(ranks, status, err);
+    if (status == ST_OK) status = agree(pile, flat_fill(pile, def, err), err);
+    if (status == ST_OK) status = agree(pile, make_bodies(pile, def, err), err);
     if (status == ST_OK)
         *out = pile;
     else
@@ -385,15 +545,21 @@ static st_Status flat_create(const sti_FlatDef *def, const st_Allocator *allocat
 
 static st_Status flat_put(sti_FlatPile *pile, const double *q, const double *v, st_Error *err)
 {
-    put_doubles(pile, pile->f.q, q, (int64_t)7 * pile->f.n_bodies);
-    put_doubles(pile, pile->f.v, v, (int64_t)6 * pile->f.n_bodies);
     device_clear(pile, pile->f.first_old, ((int64_t)pile->f.n_spheres + 1) * (int64_t)sizeof(int));
-    if (is_shared(pile)) STI_TRY(agree(pile, share_out(pile, q, NULL, err), err));
+    if (is_shared(pile)) {
+        pile->f.n_contacts = 0;
+        pile->share.stale = pile->share.recut = true;
+        STI_TRY(scatter_state(pile, q, v, err));
+    } else {
+        put_doubles(pile, pile->f.q, q, (int64_t)7 * pile->f.n_bodies);
+        put_doubles(pile, pile->f.v, v, (int64_t)6 * pile->f.n_bodies);
+    }
     return device_fault(pile, err);
 }
 
 static st_Status flat_get(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err)
 {
+    if (is_shared(pile)) return gather_state(pile, pile->f.q, pile->f.v, first, n, q, v, err);
     device_get(pile, q, pile->f.q + (int64_t)7 * first, (int64_t)7 * n * (int64_t)sizeof(double));
     device_get(pile, v, pile->f.v + (int64_t)6 * first, (int64_t)6 * n * (int64_t)sizeof(double));
     return device_fault(pile, err);
@@ -401,6 +567,7 @@ static st_Status flat_get(sti_FlatPile *pile, int first, int n, double *q, doubl
 
 static st_Status flat_before(sti_FlatPile *pile, double *q, double *v, st_Error *err)
 {
+    if (is_shared(pile)) return gather_state(pile, pile->f.q_start, pile->f.v_start, 0, pile->share.n_all, q, v, err);
     device_get(pile, q, pile->f.q_start, (int64_t)7 * pile->f.n_bodies * (int64_t)sizeof(double));
     device_get(pile, v, pile->f.v_start, (int64_t)6 * pile->f.n_bodies * (int64_t)sizeof(double));
     return device_fault(pile, err);
@@ -413,29 +580,99 @@ static st_Status flat_drive(sti_FlatPile *pile, const double *v, st_Error *err)
     return device_fault(pile, err);
 }
 
-static st_Status flat_couple(sti_FlatPile *pile, const int *body, int n, st_Error *err)
+/* Room for n bodies that something beside the pile pushes. */
+static st_Status make_coupled_room(sti_FlatPile *pile, int n, st_Error *err)
 {
     sti_FlatBlocks *blocks = &pile->coupled_blocks;
-    pile->n_coupled = 0;
-    if (n > pile->coupled_room) {
-        const int64_t room = n + n / 2 + 64;
-        give_back(pile, blocks);
-        sti_free(&pile->allocator, pile->coupled_host, 6 * pile->coupled_room, sizeof(double));
-        pile->coupled_room = room;
-        pile->coupled = take_ints(pile, blocks, room);
-        pile->coupled_u = take_doubles(pile, blocks, 6 * room);
-        pile->coupled_host = (double *)sti_alloc(&pile->allocator, 6 * room, sizeof(double));
-        if (blocks->failed || pile->coupled_host == NULL) {
-            give_back(pile, blocks);
-            sti_free(&pile->allocator, pile->coupled_host, 6 * room, sizeof(double));
-            pile->coupled_host = NULL;
-            pile->coupled_room = 0;
-            return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": no memory for %d coupled bodies", device_name, n);
-        }
+    if (n <= pile->coupled_room) return ST_OK;
+    const int64_t room = n + n / 2 + 64;
+    give_back(pile, blocks);
+    sti_free(&pile->allocator, pile->coupled_host, 6 * pile->coupled_room, sizeof(double));
+    pile->coupled_room = room;
+    pile->coupled = take_ints(pile, blocks, room);
+    pile->coupled_u = take_doubles(pile, blocks, 6 * room);
+    pile->coupled_host = (double *)sti_alloc(&pile->allocator, 6 * room, sizeof(double));
+    if (!blocks->failed && pile->coupled_host != NULL) return ST_OK;
+    give_back(pile, blocks);
+    sti_free(&pile->allocator, pile->coupled_host, 6 * room, sizeof(double));
+    pile->coupled_host = NULL;
+    pile->coupled_room = 0;
+    return sti_fail(err, ST_ERR_MEMORY, "device \"%s\": no memory for %d coupled bodies", device_name, n);
+}
+
+/* Of ranks all get the list. The next step finds which of its bodies are here. */
+static st_Status flat_couple(sti_FlatPile *pile, const int *body, int n, st_Error *err)
+{
+    sti_FlatShare *share = &pile->share;
+    const st_Allocator *a = &pile->allocator;
+    pile->n_coupled = share->n_coupled = 0;
+    st_Status status = make_coupled_room(pile, n, err);
+    if (!is_shared(pile)) {
+        STI_TRY(status);
+        device_put(pile, pile->coupled, body, n * (int64_t)sizeof *body);
+        pile->n_coupled = n;
+        return device_fault(pile, err);
     }
-    device_put(pile, pile->coupled, body, n * (int64_t)sizeof *body);
+    if (status == ST_OK) status = STI_GROW(a, share->coupled, share->coupled_room, n + 1, err);
+    if (status == ST_OK) status = STI_GROW(a, share->coupled_place, share->coupled_place_room, n + 1, err);
+    if (status == ST_OK) status = STI_GROW(a, share->coupled_row, share->coupled_row_room, n + 1, err);
+    if (status == ST_OK) status = STI_GROW(a, share->coupled_u, share->coupled_u_room, 6 * (int64_t)n + 1, err);
+    STI_TRY(agree(pile, status, err));
+    if (pile->ranks->rank == 0 && n > 0) memcpy(share->coupled, body, (size_t)n * sizeof *body);
+    pile->ranks->broadcast(pile->ranks->ctx, share->coupled, n * (int64_t)sizeof *body);
+    share->n_coupled = n;
+    return ST_OK;
+}
+
+/* Of ranks: which coupled bodies are here? Own ones first, then copies. */
+static void find_coupled(sti_FlatPile *pile)
+{
+    sti_FlatShare *share = &pile->share;
+    int n = 0;
+    if (!is_shared(pile)) return;
+    for (int copies = 0; copies < 2; copies++) {
+        for (int k = 0; k < share->n_coupled; k++) {
+            const int b = find_body(share, pile->f.n_bodies, share->coupled[k]);
+            if (b < 0 || (share->owner[b] != pile->f.rank) != (copies > 0)) continue;
+            share->coupled_place[n] = k;
+            device_put(pile, pile->coupled + n++, &b, (int64_t)sizeof b);
+        }
+        if (copies == 0) share->n_coupled_own = n;
+    }
     pile->n_coupled = n;
-    return device_fault(pile, err);
+}
+
+static void take_coupled(void *ctx, const void *rows, int64_t n)
+{
+    double *u = (double *)ctx;
+    const sti_FlatCoupled *row = (const sti_FlatCoupled *)rows;
+    for (int64_t i = 0; i < n; i++)
+        memcpy(u + 6 * row[i].place, row[i].u, sizeof row[i].u);
+}
+
+/* What is beside the pile is at rank 0: owners send the velocities of coupled bodies there, and all get the new ones.
+ */
+static st_Status meet_at_first(sti_FlatPile *pile, double factor, st_Error *err)
+{
+    sti_FlatShare *share = &pile->share;
+    const st_Ranks *ranks = pile->ranks;
+    for (int k = 0; k < share->n_coupled_own; k++) {
+        share->coupled_row[k].place = share->coupled_place[k];
+        memcpy(share->coupled_row[k].u, pile->coupled_host + 6 * (int64_t)k, 6 * sizeof(double));
+    }
+    STI_TRY(to_first(pile, share->coupled_row, share->n_coupled_own, sizeof *share->coupled_row, take_coupled,
+                     share->coupled_u + 1, err));
+    st_Status status = ST_OK;
+    if (ranks->rank == 0) status = pile->beside(pile->beside_ctx, factor, share->coupled_u + 1, err);
+    share->coupled_u[0] = (double)status;
+    ranks->broadcast(ranks->ctx, share->coupled_u, (6 * (int64_t)share->n_coupled + 1) * (int64_t)sizeof(double));
+    if (ranks->rank > 0 && share->coupled_u[0] != ST_OK)
+        status = sti_fail(err, (st_Status)(int)share->coupled_u[0], "rank 0 of %d could not go on", ranks->size);
+    STI_TRY(status);
+    for (int k = 0; k < pile->n_coupled; k++)
+        memcpy(pile->coupled_host + 6 * (int64_t)k, share->coupled_u + 1 + 6 * (int64_t)share->coupled_place[k],
+               6 * sizeof(double));
+    return ST_OK;
 }
 
 /* Coupled bodies get the impulses of what is beside the pile. */
@@ -443,14 +680,20 @@ static st_Status meet_beside(sti_FlatPile *pile, double factor, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     const int64_t bytes = 6 * (int64_t)pile->n_coupled * (int64_t)sizeof(double);
-    if (pile->beside == NULL) return ST_OK;
+    if (pile->beside == NULL && !pile->share.beside) return ST_OK;
     f->list = pile->coupled;
     f->message = pile->coupled_u;
     RUN(pile, flat_pack, 0, pile->n_coupled);
     device_get(pile, pile->coupled_host, f->message, bytes);
-    STI_TRY(device_fault(pile, err));
-    STI_TRY(pile->beside(pile->beside_ctx, factor, pile->coupled_host, err));
-    device_put(pile, f->message, pile->coupled_host, bytes);
+    if (is_shared(pile)) {
+        STI_TRY(meet_at_first(pile, factor, err));
+    } else {
+        STI_TRY(device_fault(pile, err));
+        STI_TRY(pile->beside(pile->beside_ctx, factor, pile->coupled_host, err));
+    }
+    device_put(pile, pile->coupled_u, pile->coupled_host, bytes);
+    f->list = pile->coupled;
+    f->message = pile->coupled_u;
     RUN(pile, flat_unpack, 0, pile->n_coupled);
     return ST_OK;
 }
@@ -553,14 +796,22 @@ static st_Status count_up(sti_FlatPile *pile, const int *count, int *first, int 
     return ST_OK;
 }
 
+/* Free velocities, and where pieces and walls are. */
+static void begin_step(sti_FlatPile *pile)
+{
+    sti_Flat *f = &pile->f;
+    RUN(pile, flat_free, 0, f->n_bodies);
+    if (f->moving) RUN(pile, flat_place_wall, 0, f->n_walls);
+    device_clear(pile, f->levels, (int64_t)sizeof *f->levels);
+    RUN(pile, flat_sphere, 0, f->n_spheres);
+}
+
 /* Which spheres are near, and their contacts; impulses and colours of the last step go to those that are still there.
  */
 static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     const int s = f->n_spheres;
-    device_clear(pile, f->levels, (int64_t)sizeof *f->levels);
-    RUN(pile, flat_sphere, 0, s);
     choose_bits(pile);
     if (is_shared(pile)) {
         double region[6]; /* find_box sets all of f back */
@@ -743,7 +994,7 @@ static int count_contacts(sti_FlatPile *pile)
     double n = pile->f.n_contacts;
     if (!is_shared(pile)) return pile->f.n_contacts;
     for (int c = 0; c < pile->f.n_contacts; c++) /* share->pair: find_border */
-        n -= share->owner[share->pair[c]] != pile->f.rank;
+        n -= !counts_here(pile, share->pair[c], share->pair[pile->f.n_contacts + c]);
     combine(pile, &n, 1, false);
     return n < INT32_MAX ? (int)n : INT32_MAX;
 }
@@ -751,7 +1002,6 @@ static int count_contacts(sti_FlatPile *pile)
 static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
 {
     sti_Flat *f = &pile->f;
-    const int n = f->n_bodies;
     const sti_FlatInfo none = {0};
     const double g =
         sqrt(f->gravity[0] * f->gravity[0] + f->gravity[1] * f->gravity[1] + f->gravity[2] * f->gravity[2]);
@@ -759,9 +1009,10 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     f->h = h;
     f->unit = g > 0 ? g * h : f->correction_speed;
 
-    STI_TRY(balance(pile, err));
-    RUN(pile, flat_free, 0, n);
-    if (f->moving) RUN(pile, flat_place_wall, 0, f->n_walls);
+    begin_step(pile);
+    STI_TRY(stay_shared(pile, err));
+    find_coupled(pile);
+    const int n = f->n_bodies;
     STI_TRY(agree(pile, find_contacts(pile, err), err));
     if (is_shared(pile)) STI_TRY(agree(pile, find_border(pile, err), err));
     info->contacts = count_contacts(pile);
@@ -793,7 +1044,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
         RUN(pile, flat_overlap, 0, f->n_contacts);
         info->overlap = sti_larger(reduced(pile, f->n_contacts, true), 0);
         combine(pile, &info->overlap, 1, true);
-        tell_all(pile);
+        tell_near(pile);
     } else {
         STI_TRY(meet_beside(pile, -1, err));
         STI_TRY(meet_beside(pile, 0, err));
@@ -803,10 +1054,13 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     RUN(pile, flat_move, 0, n);
     RUN(pile, flat_fastest, 0, n);
     info->fastest = reduced(pile, n, true);
+    combine(pile, &info->fastest, 1, true);
     RUN(pile, flat_kinetic, 0, n);
     info->kinetic = reduced(pile, n, false);
     RUN(pile, flat_potential, 0, n);
     info->potential = reduced(pile, n, false);
+    combine(pile, &info->kinetic, 1, false);
+    combine(pile, &info->potential, 1, false);
     f->h_old = h;
     STI_EXCHANGE(int *, f->first, f->first_old);
     STI_EXCHANGE(int *, f->other, f->other_old);
@@ -870,96 +1124,78 @@ static st_Status get_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error
     return device_fault(pile, err);
 }
 
+/* Contacts of all ranks, at rank 0. */
+typedef struct sti_FlatAll {
+    sti_FlatContact *contact;
+    int64_t n;
+} sti_FlatAll;
+
+static void take_reports(void *ctx, const void *rows, int64_t n)
+{
+    sti_FlatAll *all = (sti_FlatAll *)ctx;
+    if (n > 0) memcpy(all->contact + all->n, rows, (size_t)n * sizeof *all->contact);
+    all->n += n;
+}
+
+/* The contacts that are counted here go to rank 0, which sorts them by their spheres, as a single rank has them. */
+static st_Status gather_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    const st_Allocator *a = &pile->allocator;
+    const sti_FlatShare *share = &pile->share;
+    const int64_t n = (int64_t)pile->f.n_contacts + 1;
+    int64_t kept = 0;
+    double total = 0;
+    sti_FlatContact *mine = (sti_FlatContact *)sti_alloc(a, n, sizeof *mine);
+    STI_TRY(agree(pile, mine != NULL ? get_contacts(pile, mine, err) : out_of_memory(pile, n, err), err));
+    for (int64_t c = 0; c + 1 < n; c++) {
+        const int other = mine[c].other;
+        if (!counts_here(pile, share->sphere_body[mine[c].sphere], other >= 0 ? share->sphere_body[other] : -1))
+            continue;
+        mine[kept] = mine[c];
+        mine[kept].sphere = share->piece_id[mine[c].sphere];
+        if (other >= 0) mine[kept].other = share->piece_id[other];
+        kept++;
+    }
+    total = (double)kept;
+    combine(pile, &total, 1, false);
+    const bool leads = out != NULL;
+    const int64_t n_all = leads ? (int64_t)total : 0, spheres = leads ? (int64_t)share->n_pieces_all + 1 : 0;
+    sti_FlatAll all = {(sti_FlatContact *)sti_alloc(a, n_all + 1, sizeof *out), 0};
+    int *place = (int *)sti_alloc(a, spheres + 1, sizeof *place);
+    st_Status status = all.contact != NULL && place != NULL ? ST_OK : out_of_memory(pile, n_all, err);
+    status = agree(pile, status, err);
+    if (status == ST_OK) status = to_first(pile, mine, kept, sizeof *mine, take_reports, &all, err);
+    if (status == ST_OK && leads) {
+        for (int64_t c = 0; c < n_all; c++)
+            place[all.contact[c].sphere + 1]++;
+        for (int64_t s = 0; s < spheres; s++)
+            place[s + 1] += place[s];
+        for (int64_t c = 0; c < n_all; c++)
+            out[place[all.contact[c].sphere]++] = all.contact[c];
+    }
+    sti_free(a, mine, n, sizeof *mine);
+    sti_free(a, all.contact, n_all + 1, sizeof *out);
+    sti_free(a, place, spheres + 1, sizeof *place);
+    return status;
+}
+
 static st_Status flat_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
-    if (!is_shared(pile)) return get_contacts(pile, out, err);
-    const int64_t n = (int64_t)pile->f.n_contacts + 1;
-    sti_FlatContact *mine = (sti_FlatContact *)sti_alloc(&pile->allocator, n, sizeof *mine);
-    st_Status status = mine != NULL ? get_contacts(pile, mine, err) : out_of_memory(pile, n, err);
-    status = agree(pile, status, err);
-    if (status == ST_OK) status = gather_contacts(pile, mine, n - 1, out, err);
-    sti_free(&pile->allocator, mine, n, sizeof *mine);
-    return status;
+    return is_shared(pile) ? gather_contacts(pile, out, err) : get_contacts(pile, out, err);
 }
 
 static st_Status flat_impulses(sti_FlatPile *pile, sti_FlatImpulse *out, st_Error *err)
 {
-    const sti_Flat *f = &pile->f;
-    const int64_t n = f->n_contacts, s = f->n_spheres, room = n > s ? n + 1 : s + 1;
-    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
-    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
-    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
-    if (status == ST_OK) {
-        const sti_FlatImpulse none = {0};
-        device_get(pile, ints, f->first_old, (s + 1) * (int64_t)sizeof *ints);
-        for (int i = 0; i < f->n_spheres; i++)
-            for (int c = ints[i]; c < ints[i + 1]; c++)
-                out[c] = none, out[c].sphere = i;
-        device_get(pile, ints, f->other_old, n * (int64_t)sizeof *ints);
-        for (int64_t c = 0; c < n; c++)
-            out[c].other = ints[c];
-        device_get(pile, ints, f->colour_old, n * (int64_t)sizeof *ints);
-        for (int64_t c = 0; c < n; c++)
-            out[c].colour = ints[c];
-        if (f->shaped) device_get(pile, ints, f->feature_old, n * (int64_t)sizeof *ints);
-        for (int64_t c = 0; f->shaped && c < n; c++)
-            out[c].feature = ints[c];
-        for (int k = 0; k < 3; k++) {
-            device_get(pile, numbers, f->r_old + k * f->capacity, n * (int64_t)sizeof *numbers);
-            for (int64_t c = 0; c < n; c++)
-                out[c].r[k] = numbers[c];
-            if (f->rolling) device_get(pile, numbers, f->m_old + k * f->capacity, n * (int64_t)sizeof *numbers);
-            for (int64_t c = 0; f->rolling && c < n; c++)
-                out[c].m[k] = numbers[c];
-        }
-        status = device_fault(pile, err);
-    }
-    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
-    sti_free(&pile->allocator, ints, room, sizeof *ints);
-    return status;
+    return get_impulses(pile, out, err);
 }
 
 static st_Status flat_put_impulses(sti_FlatPile *pile, const sti_FlatImpulse *in, int n, double h, st_Error *err)
 {
-    STI_TRY(make_room(pile, n, err));
-    sti_Flat *f = &pile->f;
-    const int64_t s = f->n_spheres, room = n > s ? (int64_t)n + 1 : s + 1;
-    double *numbers = (double *)sti_alloc(&pile->allocator, room, sizeof *numbers);
-    int *ints = (int *)sti_alloc(&pile->allocator, room, sizeof *ints);
-    st_Status status = numbers != NULL && ints != NULL ? ST_OK : out_of_memory(pile, n, err);
-    if (status == ST_OK) {
-        for (int c = 0, i = 0; i <= f->n_spheres; i++) {
-            while (c < n && in[c].sphere < i)
-                c++;
-            ints[i] = c;
-        }
-        device_put(pile, f->first_old, ints, (s + 1) * (int64_t)sizeof *ints);
-        for (int c = 0; c < n; c++)
-            ints[c] = in[c].other;
-        device_put(pile, f->other_old, ints, n * (int64_t)sizeof *ints);
-        for (int c = 0; c < n; c++)
-            ints[c] = in[c].colour;
-        device_put(pile, f->colour_old, ints, n * (int64_t)sizeof *ints);
-        for (int c = 0; c < n; c++)
-            ints[c] = in[c].feature;
-        if (f->shaped) device_put(pile, f->feature_old, ints, n * (int64_t)sizeof *ints);
-        for (int k = 0; k < 3; k++) {
-            for (int c = 0; c < n; c++)
-                numbers[c] = in[c].r[k];
-            put_doubles(pile, f->r_old + k * f->capacity, numbers, n);
-            for (int c = 0; f->rolling && c < n; c++)
-                numbers[c] = in[c].m[k];
-            if (f->rolling) put_doubles(pile, f->m_old + k * f->capacity, numbers, n);
-        }
-        f->h_old = h;
-        status = device_fault(pile, err);
-    }
-    sti_free(&pile->allocator, numbers, room, sizeof *numbers);
-    sti_free(&pile->allocator, ints, room, sizeof *ints);
-    return status;
+    return set_impulses(pile, in, n, h, err);
 }
 
-static st_Status flat_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+/* The contact with the smallest gap, with the numbers here. */
+static st_Status find_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
     const sti_Flat *f = &pile->f;
     const int64_t n = f->n_contacts;
@@ -984,4 +1220,27 @@ static st_Status flat_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error
             end = middle;
     }
     return device_fault(pile, err);
+}
+
+/* Of ranks the first one that has the smallest gap sends its contact. */
+static st_Status flat_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    st_Status status = find_deepest(pile, out, err);
+    if (!is_shared(pile)) return status;
+    const sti_FlatShare *share = &pile->share;
+    double mine[3] = {out->gap < 1e300 ? -out->gap : -1e300, 0, 0}, most = mine[0];
+    STI_TRY(agree(pile, status, err));
+    if (mine[0] > -1e300) {
+        mine[1] = share->piece_id[out->sphere];
+        mine[2] = out->other >= 0 ? share->piece_id[out->other] : out->other;
+    }
+    combine(pile, &most, 1, true);
+    double first = mine[0] == most ? -(double)pile->f.rank : -(double)pile->ranks->size;
+    combine(pile, &first, 1, true);
+    for (int k = 1; k < 3; k++)
+        mine[k] = first == -(double)pile->f.rank ? mine[k] : -1e300;
+    combine(pile, mine + 1, 2, true);
+    out->gap = most > -1e300 ? -most : HUGE_VAL;
+    out->sphere = (int)mine[1], out->other = (int)mine[2];
+    return ST_OK;
 }

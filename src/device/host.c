@@ -1,7 +1,6 @@
 /* device/host.c -- the flat pile on the host: kernels as loops of a team of threads. */
 #include "base/base.h"
 #include "device/flat_memory.h"
-#include "device/partition.h"
 #include "math/parallel.h"
 
 #include <stdlib.h>
@@ -77,6 +76,8 @@ RANGE(flat_momentum)
 RANGE(flat_extrapolate)
 RANGE(flat_extrapolate_bodies)
 RANGE(flat_own_bounds)
+RANGE(flat_hold)
+RANGE(flat_strayed)
 RANGE(flat_pack)
 RANGE(flat_unpack)
 RANGE(flat_pack_masks)

@@ -248,9 +248,11 @@ typedef struct sti_Flat {
     unsigned long long *left;      /* 1: some contact has no colour yet                                             */
     sti_FlatContacts found, swept; /* in the order in which they were found, and by colours                    */
 
-    /* ranks: each has the contacts of its own bodies, those with bodies of others too */
-    int *owner; /* by body; NULL: there is one rank                                                             */
+    /* ranks: each has its own bodies and those near them, and the contacts of its own (flat_ranks.h) */
+    int *owner; /* by body; -1: a body without mass, which is on all ranks. NULL: there is one rank             */
     int rank;
+    int *piece_id;    /* by sphere: its number in the model. NULL: its number here                              */
+    double *held;     /* 4 per sphere: a ball that holds it until bodies are shared out again                   */
     double region[6]; /* where spheres of this rank reach                                                       */
     int *list;        /* bodies of a message                                                                    */
     double *message;  /* 6 numbers of each                                                                      */
@@ -265,6 +267,12 @@ typedef struct sti_Flat {
 } sti_Flat;
 
 /* ---- bodies ---------------------------------------------------------------------------------------------------- */
+
+/* Of ranks: does this one own body b? */
+STI_KERNEL bool flat_mine(const sti_Flat *f, int b)
+{
+    return f->owner == NULL || (b >= 0 && f->owner[b] == f->rank);
+}
 
 /* w* with (J - [a]x) w* = J w, a = h J w: the gyroscopic term, which never adds energy (docs/methods.md 2). */
 STI_KERNEL void flat_gyroscopic(const double *J, double h, double *w)
@@ -348,7 +356,9 @@ STI_KERNEL void flat_kinetic(int b, const sti_Flat *f)
     const double *v = f->v + (int64_t)6 * b;
     double L[3];
     flat_sym(f->inertia + (int64_t)6 * b, v + 3, L);
-    f->term[b] = f->inverse_mass[b] > 0 ? 0.5 * (flat_dot(v, v) / f->inverse_mass[b] + flat_dot(L, v + 3)) : 0;
+    f->term[b] = f->inverse_mass[b] > 0 && flat_mine(f, b)
+                     ? 0.5 * (flat_dot(v, v) / f->inverse_mass[b] + flat_dot(L, v + 3))
+                     : 0;
 }
 
 /* The largest number of its velocity; infinite if one is no number. */
@@ -365,7 +375,9 @@ STI_KERNEL void flat_fastest(int b, const sti_Flat *f)
 /* Of gravity, about the origin. */
 STI_KERNEL void flat_potential(int b, const sti_Flat *f)
 {
-    f->term[b] = f->inverse_mass[b] > 0 ? -flat_dot(f->gravity, f->q + (int64_t)7 * b) / f->inverse_mass[b] : 0;
+    f->term[b] = f->inverse_mass[b] > 0 && flat_mine(f, b)
+                     ? -flat_dot(f->gravity, f->q + (int64_t)7 * b) / f->inverse_mass[b]
+                     : 0;
 }
 
 /* ---- sums ------------------------------------------------------------------------------------------------------ */
@@ -392,15 +404,45 @@ STI_KERNEL void flat_largest(int i, const sti_Flat *f)
 
 /* ---- ranks ----------------------------------------------------------------------------------------------------- */
 
-STI_KERNEL bool flat_mine(const sti_Flat *f, int b)
+/* A contact whose bodies have two owners is at both. The owner of the first one counts it; if that has no mass, the
+ * owner of the other. */
+STI_KERNEL bool flat_counts(const sti_Flat *f, int a, int b)
 {
-    return f->owner == NULL || (b >= 0 && f->owner[b] == f->rank);
+    return flat_mine(f, a) || (f->owner[a] < 0 && flat_mine(f, b));
 }
 
-/* A contact whose bodies have two owners is at both; the first body's counts it. */
-STI_KERNEL double flat_counted(const sti_Flat *f, int a, double term)
+/* A term of contact i, in the order of sweeps. */
+STI_KERNEL double flat_counted(const sti_Flat *f, int i, double term)
 {
-    return flat_mine(f, a) ? term : 0;
+    return flat_counts(f, f->swept.a[i], f->swept.b[i]) ? term : 0;
+}
+
+/* The number of a sphere in the model, or of a wall or a triangle. */
+STI_KERNEL int flat_number(const sti_Flat *f, int sphere)
+{
+    return f->piece_id == NULL || sphere < 0 ? sphere : f->piece_id[sphere];
+}
+
+/* The ball that the search for contacts needs of sphere s (flat_near), and more, for four times its way in the step. */
+STI_KERNEL void flat_hold(int s, const sti_Flat *f)
+{
+    const double g = sqrt(flat_dot(f->gravity, f->gravity));
+    const double way = f->width[s] - 2.04 * f->sphere_radius[s] - 4 * g * f->h * f->h; /* twice its way */
+    for (int k = 0; k < 3; k++)
+        f->held[(int64_t)4 * s + k] = f->x[(int64_t)3 * s + k];
+    f->held[(int64_t)4 * s + 3] = 0.5 * f->width[s] + 2 * (way > 0 ? way : 0) + 0.1 * f->smallest_cell;
+}
+
+/* How far sphere s of this rank is outside of the ball that holds it. */
+STI_KERNEL void flat_strayed(int s, const sti_Flat *f)
+{
+    double square = 0;
+    for (int k = 0; k < 3; k++) {
+        const double d = f->x[(int64_t)3 * s + k] - f->held[(int64_t)4 * s + k];
+        square += d * d;
+    }
+    f->term[s] =
+        flat_mine(f, f->sphere_body[s]) ? sqrt(square) + 0.5 * f->width[s] - f->held[(int64_t)4 * s + 3] : -1e300;
 }
 
 /* Where the spheres of this rank reach; the others reach nowhere. */
@@ -1140,7 +1182,8 @@ STI_KERNEL bool flat_moves(const sti_Flat *f, int b)
  * bits, so that there are no ties); the largest at both bodies is next.                                           */
 STI_KERNEL unsigned long long flat_rank(const sti_Flat *f, int c)
 {
-    unsigned long long x = (unsigned long long)(unsigned)f->sphere[c] << 32 | (unsigned)f->other[c];
+    unsigned long long x =
+        (unsigned long long)(unsigned)flat_number(f, f->sphere[c]) << 32 | (unsigned)flat_number(f, f->other[c]);
     if (f->shaped) x |= (unsigned long long)(f->feature[c] & 3) << 62; /* there are fewer than 2^30 pieces */
     x += (unsigned long long)f->round_number * 0x9e3779b97f4a7c15ULL;
     x ^= x >> 30, x *= 0xbf58476d1ce4e5b9ULL, x ^= x >> 27, x *= 0x94d049bb133111ebULL, x ^= x >> 31;
@@ -1386,7 +1429,7 @@ STI_KERNEL void flat_sweep_as(int i, const sti_Flat *f, bool round, bool rolling
         flat_torque(round, &a, 1, change);
         flat_torque(round, &b, -1, change);
     }
-    f->term[i] = flat_counted(f, c->a[i], square);
+    f->term[i] = flat_counted(f, i, square);
     flat_store_side(f, c->a[i], &a);
     flat_store_side(f, c->b[i], &b);
 }
@@ -1463,7 +1506,7 @@ STI_KERNEL void flat_judge(int i, const sti_Flat *f)
             square += error * error;
         }
     }
-    f->term[i] = flat_counted(f, c->a[i], square / (f->unit * f->unit));
+    f->term[i] = flat_counted(f, i, square / (f->unit * f->unit));
 }
 
 /* The velocity of a side as the step began. What has no mass keeps its own. */
@@ -1513,14 +1556,14 @@ STI_KERNEL double flat_work_of(int i, const sti_Flat *f, double *size)
 STI_KERNEL void flat_work(int i, const sti_Flat *f)
 {
     double size;
-    f->term[i] = flat_counted(f, f->swept.a[i], flat_work_of(i, f, &size));
+    f->term[i] = flat_counted(f, i, flat_work_of(i, f, &size));
 }
 
 STI_KERNEL void flat_work_size(int i, const sti_Flat *f)
 {
     double size;
     flat_work_of(i, f, &size);
-    f->term[i] = flat_counted(f, f->swept.a[i], size);
+    f->term[i] = flat_counted(f, i, size);
 }
 
 /* Bodies of contacts that give: bit 0 of their mark. */
@@ -1553,7 +1596,7 @@ STI_KERNEL void flat_limit(int i, const sti_Flat *f)
     f->term[i] = 0;
     if (!(leave > 0) || !(less < 0) || !marked) return;
     f->swept.w[i] = less < -0.1 * leave ? less : gap > 0 ? gap / f->h : 0;
-    f->term[i] = flat_counted(f, a, 1);
+    f->term[i] = flat_counted(f, i, 1);
 }
 
 /* Work of friction in the step: impulses times the velocities at its end, as the law has them. */
@@ -1572,7 +1615,7 @@ STI_KERNEL void flat_friction(int i, const sti_Flat *f)
     double work = flat_dot(t, u);
     for (int k = 0; f->rolling && k < 3; k++)
         work += c->m[k * stride + i] * (a.u[k + 3] - b.u[k + 3]);
-    f->term[i] = flat_counted(f, c->a[i], work);
+    f->term[i] = flat_counted(f, i, work);
 }
 
 /* Work that bodies without mass and walls do on the others, by the velocities that they have. */
@@ -1594,7 +1637,7 @@ STI_KERNEL void flat_given(int i, const sti_Flat *f)
             work += (e == 0 ? -1 : 1) * (r[k] * (side.u[k] + turn[k]) + m * side.u[k + 3]);
         }
     }
-    f->term[i] = flat_counted(f, c->a[i], work);
+    f->term[i] = flat_counted(f, i, work);
 }
 
 /* Does contact c close in this step? Then its impulse holds an impact. After flat_scatter. */
@@ -1605,7 +1648,7 @@ STI_KERNEL void flat_struck(int c, const sti_Flat *f)
     for (int k = 0; k < 3; k++)
         load += f->found.r[k * stride + c] * f->found.n[k * stride + c];
     f->found.fast[c] = f->found.fast[c] != 0 && load > 0;
-    f->term[c] = flat_counted(f, f->found.a[c], f->found.fast[c]);
+    f->term[c] = flat_counts(f, f->found.a[c], f->found.b[c]) ? f->found.fast[c] : 0;
 }
 
 /* How deep it was, at the start of the step. */

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "device/flat_pile.h"
 
-typedef enum What { CREATE, DESTROY, PUT, DRIVE, STEP, CONTACTS, DISMISS } What;
+typedef enum What { CREATE, DESTROY, PUT, GET, BEFORE, DRIVE, COUPLE, STEP, CONTACTS, DEEPEST, DISMISS } What;
 
 /* Sent as bytes between processes of one program. */
 typedef struct Command {
@@ -14,7 +14,8 @@ typedef struct Command {
     bool cuda;
     uint64_t pile; /* whose, as rank 0 calls it */
     double h;
-    sti_FlatDef def; /* CREATE: its numbers; its arrays follow */
+    int first, n;    /* GET, COUPLE */
+    sti_FlatDef def; /* CREATE: its numbers; its arrays follow, without those of bodies */
 } Command;
 
 /* A pile as rank 0 sees it; on the others, one of those that they serve. */
@@ -22,47 +23,42 @@ struct sti_FlatPile {
     const sti_FlatDevice *device;
     sti_FlatPile *share; /* of this rank, made by `device` */
     uint64_t name;
-    int n_bodies, n_driven;
+    int n_driven;
     const st_Ranks *ranks;
     st_Allocator allocator;
     sti_FlatPile *next; /* served */
 };
 
-static void tell(const st_Ranks *ranks, What what, const sti_FlatPile *pile, double h)
+static void order(const st_Ranks *ranks, What what, const sti_FlatPile *pile, double h, int first, int n)
 {
     Command command;
     memset(&command, 0, sizeof command); /* padding travels, too */
     command.what = what;
     command.pile = pile != NULL ? pile->name : 0;
     command.h = h;
+    command.first = first, command.n = n;
     ranks->broadcast(ranks->ctx, &command, (int64_t)sizeof command);
+}
+
+static void tell(const sti_FlatPile *pile, What what)
+{
+    order(pile->ranks, what, pile, 0, 0, 0);
 }
 
 /* ---- making one ------------------------------------------------------------------------------------------------ */
 
-enum { N_ARRAYS = 29, MOST_RANKS = 4096 };
+enum { N_ARRAYS = 18, MOST_RANKS = 4096 };
 
 static void list_arrays(const sti_FlatDef *def, sti_Span span[N_ARRAYS])
 {
-    const int64_t n = def->n_bodies, s = def->n_spheres, pairs = (int64_t)def->n_surfaces * def->n_surfaces;
+    const int64_t pairs = (int64_t)def->n_surfaces * def->n_surfaces;
     const sti_Span all[N_ARRAYS] = {
-        {(void **)&def->inverse_mass, n, sizeof(double)},
-        {(void **)&def->inertia, 6 * n, sizeof(double)},
-        {(void **)&def->sphere_body, s, sizeof(int)},
-        {(void **)&def->sphere_centre, 3 * s, sizeof(double)},
-        {(void **)&def->sphere_radius, s, sizeof(double)},
-        {(void **)&def->sphere_surface, s, sizeof(int)},
-        {(void **)&def->sphere_own, def->n_surfaces == 0 ? 4 * s : 0, sizeof(double)},
         {(void **)&def->hulls.hull, def->n_hulls, sizeof(sti_FlatHull)},
         {(void **)&def->hulls.vertex, 3 * (int64_t)def->n_vertices, sizeof(double)},
         {(void **)&def->hulls.plane, 4 * (int64_t)def->n_faces, sizeof(double)},
         {(void **)&def->hulls.loop, 2 * (int64_t)def->n_faces, sizeof(int)},
         {(void **)&def->hulls.corner, def->n_corners, sizeof(int)},
         {(void **)&def->hulls.edge, 4 * (int64_t)def->n_edges, sizeof(int)},
-        {(void **)&def->piece_hull, def->n_hulls > 0 ? s : 0, sizeof(int)},
-        {(void **)&def->piece_turn, def->n_hulls > 0 ? 4 * s : 0, sizeof(double)},
-        {(void **)&def->piece_round, def->n_hulls > 0 ? s : 0, sizeof(double)},
-        {(void **)&def->piece_size, def->n_hulls > 0 ? s : 0, sizeof(double)},
         {(void **)&def->wall, def->n_walls, sizeof(sti_FlatWall)},
         {(void **)&def->meshes.triangle, def->n_triangles, sizeof(sti_FlatTriangle)},
         {(void **)&def->meshes.node, def->n_nodes, sizeof(sti_FlatNode)},
@@ -128,7 +124,6 @@ static st_Status lead_create(const sti_FlatDef *def, const st_Allocator *allocat
     if (pile == NULL) return sti_fail(err, ST_ERR_MEMORY, "no memory for a pile");
     *pile = (sti_FlatPile){.device = device_of(cuda),
                            .name = (uint64_t)(uintptr_t)pile,
-                           .n_bodies = def->n_bodies,
                            .n_driven = def->n_driven,
                            .ranks = ranks,
                            .allocator = *allocator};
@@ -159,72 +154,95 @@ static st_Status lead_create_host(const sti_FlatDef *def, const st_Allocator *al
 
 static void lead_destroy(sti_FlatPile *pile)
 {
-    tell(pile->ranks, DESTROY, pile, 0);
+    tell(pile, DESTROY);
     pile->device->destroy(pile->share);
     const st_Allocator allocator = pile->allocator;
     sti_free(&allocator, pile, 1, sizeof *pile);
 }
 
-/* The state goes to all ranks: each has all bodies. */
-static void broadcast_state(const sti_FlatPile *pile, double *q, double *v)
-{
-    pile->ranks->broadcast(pile->ranks->ctx, q, (int64_t)7 * pile->n_bodies * (int64_t)sizeof *q);
-    pile->ranks->broadcast(pile->ranks->ctx, v, (int64_t)6 * pile->n_bodies * (int64_t)sizeof *v);
-}
-
 static st_Status lead_put(sti_FlatPile *pile, const double *q, const double *v, st_Error *err)
 {
-    tell(pile->ranks, PUT, pile, 0);
-    if (!all_well(pile->ranks, true)) return sti_fail(err, ST_ERR_MEMORY, "a rank has no memory for the state");
-    broadcast_state(pile, (double *)(uintptr_t)q, (double *)(uintptr_t)v); /* read only: this rank sends */
+    tell(pile, PUT);
     return pile->device->put(pile->share, q, v, err);
 }
 
 static st_Status lead_get(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err)
 {
-    return pile->device->get(pile->share, first, n, q, v, err); /* every rank has the state of all bodies */
+    order(pile->ranks, GET, pile, 0, first, n);
+    return pile->device->get(pile->share, first, n, q, v, err);
 }
 
 static st_Status lead_before(sti_FlatPile *pile, double *q, double *v, st_Error *err)
 {
+    tell(pile, BEFORE);
     return pile->device->before(pile->share, q, v, err);
 }
 
 static st_Status lead_drive(sti_FlatPile *pile, const double *v, st_Error *err)
 {
-    tell(pile->ranks, DRIVE, pile, 0);
+    tell(pile, DRIVE);
     if (!all_well(pile->ranks, true)) return sti_fail(err, ST_ERR_MEMORY, "a rank has no memory for velocities");
     pile->ranks->broadcast(pile->ranks->ctx, (double *)(uintptr_t)v, (int64_t)6 * pile->n_driven * (int64_t)sizeof *v);
     return pile->device->drive(pile->share, v, err);
 }
 
+static st_Status lead_couple(sti_FlatPile *pile, const int *body, int n, st_Error *err)
+{
+    order(pile->ranks, COUPLE, pile, 0, 0, n);
+    return pile->device->couple(pile->share, body, n, err);
+}
+
 static st_Status lead_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_Error *err)
 {
-    tell(pile->ranks, STEP, pile, h);
+    order(pile->ranks, STEP, pile, h, 0, 0);
     return pile->device->step(pile->share, h, info, err);
 }
 
 static st_Status lead_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
-    tell(pile->ranks, CONTACTS, pile, 0);
+    tell(pile, CONTACTS);
     return pile->device->contacts(pile->share, out, err);
 }
 
-const sti_FlatDevice sti_flat_host_ranks = {"host",      lead_create_host, lead_destroy, lead_put,     lead_get,
-                                            lead_before, lead_drive,       lead_step,    lead_contacts};
+static st_Status lead_deepest(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
+{
+    tell(pile, DEEPEST);
+    return pile->device->deepest(pile->share, out, err);
+}
+
+const sti_FlatDevice sti_flat_host_ranks = {.name = "host",
+                                            .create = lead_create_host,
+                                            .destroy = lead_destroy,
+                                            .put = lead_put,
+                                            .get = lead_get,
+                                            .before = lead_before,
+                                            .drive = lead_drive,
+                                            .couple = lead_couple,
+                                            .step = lead_step,
+                                            .contacts = lead_contacts,
+                                            .deepest = lead_deepest};
 #ifdef STI_HAVE_CUDA
 static st_Status lead_create_cuda(const sti_FlatDef *def, const st_Allocator *allocator, sti_FlatPile **out,
                                   st_Error *err)
 {
     return lead_create(def, allocator, out, err, true);
 }
-const sti_FlatDevice sti_flat_cuda_ranks = {"cuda",      lead_create_cuda, lead_destroy, lead_put,     lead_get,
-                                            lead_before, lead_drive,       lead_step,    lead_contacts};
+const sti_FlatDevice sti_flat_cuda_ranks = {.name = "cuda",
+                                            .create = lead_create_cuda,
+                                            .destroy = lead_destroy,
+                                            .put = lead_put,
+                                            .get = lead_get,
+                                            .before = lead_before,
+                                            .drive = lead_drive,
+                                            .couple = lead_couple,
+                                            .step = lead_step,
+                                            .contacts = lead_contacts,
+                                            .deepest = lead_deepest};
 #endif
 
 void st_ranks_dismiss(const st_Ranks *ranks)
 {
-    if (ranks != NULL && ranks->size > 1 && ranks->rank == 0) tell(ranks, DISMISS, NULL, 0);
+    if (ranks != NULL && ranks->size > 1 && ranks->rank == 0) order(ranks, DISMISS, NULL, 0, 0, 0);
 }
 
 /* ---- the others ------------------------------------------------------------------------------------------------ */
@@ -238,6 +256,9 @@ static sti_FlatPile *serve_create(const st_Ranks *ranks, const st_Allocator *all
     def->ranks = ranks;
     def->stopped = NULL; /* rank 0 is asked */
     def->stop = NULL;
+    def->beside = NULL; /* beside rank 0 */
+    def->beside_ctx = NULL;
+    def->inverse_mass = NULL; /* rank 0 has the bodies */
     list_arrays(def, span);
     void *block = pile != NULL ? sti_alloc_spans(allocator, span, N_ARRAYS) : NULL;
     bool made = all_well(ranks, block != NULL);
@@ -246,7 +267,6 @@ static sti_FlatPile *serve_create(const st_Ranks *ranks, const st_Allocator *all
     if (made) {
         *pile = (sti_FlatPile){.device = device_of(command->cuda),
                                .name = command->pile,
-                               .n_bodies = def->n_bodies,
                                .n_driven = def->n_driven,
                                .ranks = ranks,
                                .allocator = *allocator};
@@ -256,19 +276,6 @@ static sti_FlatPile *serve_create(const st_Ranks *ranks, const st_Allocator *all
     if (made) return pile;
     sti_free(allocator, pile, 1, sizeof *pile);
     return NULL;
-}
-
-static void serve_put(sti_FlatPile *pile)
-{
-    st_Error err;
-    const int64_t n = (int64_t)13 * pile->n_bodies + 1;
-    double *q = sti_alloc(&pile->allocator, n, sizeof *q);
-    if (all_well(pile->ranks, q != NULL)) {
-        double *v = q + (int64_t)7 * pile->n_bodies;
-        broadcast_state(pile, q, v);
-        pile->device->put(pile->share, q, v, &err);
-    }
-    sti_free(&pile->allocator, q, n, sizeof *q);
 }
 
 static void serve_drive(sti_FlatPile *pile)
@@ -310,13 +317,22 @@ st_Status st_ranks_serve(const st_Ranks *ranks, const st_Allocator *allocator, s
             pile->device->destroy(pile->share);
             sti_free(&a, pile, 1, sizeof *pile);
         } else if (command.what == PUT) {
-            serve_put(pile);
+            pile->device->put(pile->share, NULL, NULL, &reason);
+        } else if (command.what == GET) {
+            pile->device->get(pile->share, command.first, command.n, NULL, NULL, &reason);
+        } else if (command.what == BEFORE) {
+            pile->device->before(pile->share, NULL, NULL, &reason);
         } else if (command.what == DRIVE) {
             serve_drive(pile);
+        } else if (command.what == COUPLE) {
+            pile->device->couple(pile->share, NULL, command.n, &reason);
         } else if (command.what == STEP) {
             pile->device->step(pile->share, command.h, &info, &reason);
         } else if (command.what == CONTACTS) {
             pile->device->contacts(pile->share, NULL, &reason);
+        } else if (command.what == DEEPEST) {
+            sti_FlatContact deepest;
+            pile->device->deepest(pile->share, &deepest, &reason);
         }
     }
     while (first != NULL) {

@@ -133,17 +133,10 @@ static void mark_mechanisms(const sti_World *world, unsigned char *part)
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, const sti_OnDevice *d, st_Error *err)
 {
     const st_Scene *scene = world->scene;
-    bool mechanisms = false;
-    for (int b = 1; b < world->n_bodies; b++)
-        mechanisms = mechanisms || d->part[b] == STI_PART_MECHANISM;
     if (scene->cell.repeats) return refuse_on_device(def, err, "a periodic cell", "");
     for (int k = 0; k < scene->n_excluded; k++)
         if (d->part[scene->excluded[k].a] == STI_PART_GRAIN || d->part[scene->excluded[k].b] == STI_PART_GRAIN)
             return refuse_on_device(def, err, "a pair of bodies that do not touch, one of which is a grain", "");
-    if (mechanisms && d->device->couple == NULL)
-        return sti_fail(err, ST_ERR_UNSUPPORTED,
-                        "%d ranks: joints, springs and forces beside a pile are computed by one rank alone",
-                        def->ranks->size);
     if (scene->n_inlets > 0) return refuse_on_device(def, err, "inlet", scene->inlet[0].name);
     if (scene->n_outlets > 0) return refuse_on_device(def, err, "outlet", scene->outlet[0].name);
     if (scene->n_measures > 0) return refuse_on_device(def, err, "measure", scene->measure[0].name);
@@ -1089,7 +1082,7 @@ double sti_device_deepest(const sti_Model *model, const sti_State *state, const 
     const int n = sti_device_contact_count(work);
     double depth = 0;
     int next = 0;
-    if (n > 0 && d->device->deepest != NULL) { /* without a report of each contact, of which there may be millions */
+    if (n > 0) { /* without a report of each contact, of which there may be millions */
         sti_FlatContact contact;
         if (d->device->deepest(d->pile, &contact, NULL) != ST_OK) return 0;
         if (contact.gap < 0) {

@@ -183,7 +183,7 @@ static void same_bits(void **state)
         Table table;
         Seat seat[MOST_THREAD_RANKS];
         w.def.threads = k == 1 ? 3 : 1;
-        if (k == 2) sit_down(&table, seat, 3), w.def.ranks = &seat[0].ranks;
+        if (k == 2) sit_down(&table, seat, 3, NULL), w.def.ranks = &seat[0].ranks;
         add_ground(&w, st_plane_def(), 0.5, 0.8);
         for (int i = 0; i < 80; i++)
             add(&w, i % 2 == 0 ? st_sphere_def(0.05) : st_box_def(0.05, 0.04, 0.045),

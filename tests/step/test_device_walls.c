@@ -282,7 +282,7 @@ static void same_bits(void **state)
             w.def.threads = k == 1 ? 3 : 1;
             Table table;
             Seat seat[MOST_THREAD_RANKS];
-            if (k == 2) sit_down(&table, seat, 3), w.def.ranks = &seat[0].ranks;
+            if (k == 2) sit_down(&table, seat, 3, NULL), w.def.ranks = &seat[0].ranks;
             start(&w);
             steps(&w, 30);
             if (k != 2) { /* a restored state continues to the bit */

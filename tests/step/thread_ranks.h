@@ -24,6 +24,7 @@ typedef struct Seat {
     Table *table;
     st_Ranks ranks;
     pthread_t thread;
+    const st_Allocator *allocator; /* of what it serves; NULL: the default                                  */
     st_Status status;
     st_Error err;
 } Seat;
@@ -73,18 +74,19 @@ static void seat_gather(void *ctx, const void *mine, void *all, const int64_t *f
 static void *seat_serve(void *ctx)
 {
     Seat *seat = ctx;
-    seat->status = st_ranks_serve(&seat->ranks, NULL, &seat->err);
+    seat->status = st_ranks_serve(&seat->ranks, seat->allocator, &seat->err);
     return NULL;
 }
 
-/* Ranks 1 .. size - 1 serve; rank 0 is the caller, with seat[0].ranks. */
-static void sit_down(Table *table, Seat *seat, int size)
+/* Ranks 1 .. size - 1 serve; rank 0 is the caller, with seat[0].ranks. `allocator`: that of rank 1, may be NULL. */
+static void sit_down(Table *table, Seat *seat, int size, const st_Allocator *allocator)
 {
     memset(table, 0, sizeof *table);
     table->size = size;
     pthread_barrier_init(&table->barrier, NULL, (unsigned)size);
     for (int k = 0; k < size; k++) {
         seat[k] = (Seat){.table = table,
+                         .allocator = k == 1 ? allocator : NULL,
                          .ranks = {.rank = k,
                                    .size = size,
                                    .ctx = &seat[k],
