@@ -260,7 +260,7 @@ static st_Vec3 mean_force(const st_ContactReport *c, double h)
     return scale(1 / h, r);
 }
 
-/* A contact that carries, with the force on b. */
+/* A contact that carries, in compression or, with adhesion, in tension; the force is that on b. */
 typedef struct Carrier {
     int a, b;
     st_Vec3 point, force;
@@ -274,7 +274,7 @@ static st_Status list_carriers(const st_System *system, const st_RegionDef *regi
     *n = 0;
     for (int k = 0; k < st_system_contact_count(system) && h > 0; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || !(c.impulse[0] > 0)) continue;
+        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || c.impulse[0] == 0) continue;
         if (region != NULL && !st_region_holds(region, cell_image(&system->model.world->scene->cell, c.point)))
             continue;
         STI_TRY(STI_GROW(&system->model.allocator, *out, *capacity, *n + 1, err));
@@ -412,7 +412,7 @@ static void measure_wall(const st_System *system, const sti_Measured *of, double
         const st_Vec3 f = scale(is_b ? 1 : -1, mean_force(&c, h));
         force = add(force, f);
         torque = add(torque, cross(sti_lever(system->model.world, c.point, about), f));
-        contacts += c.impulse[0] > 0;
+        contacts += c.impulse[0] != 0;
     }
     const double values[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};
     memcpy(out, values, sizeof values);

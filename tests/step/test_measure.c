@@ -88,6 +88,32 @@ static void test_tower(void **state)
     st_scene_destroy(scene);
 }
 
+/* A ball hangs from a ceiling by adhesion: the contact carries its weight in tension. */
+static void test_tension(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    st_System *system = system_of(
+        "{\"materials\": [{\"name\": \"glue\", \"adhesion\": 0.2}], \"ground\": [{\"type\": \"plane\", \"normal\": [0, "
+        "0, "
+        "-1], \"material\": \"glue\"}], \"bodies\": [{\"position\": [0, 0, -0.01], \"shapes\": [{\"type\": \"sphere\", "
+        "\"radius\": 0.01, \"density\": 2000, \"material\": \"glue\"}]}], \"measures\": [{\"name\": \"bulk\", "
+        "\"type\": "
+        "\"bulk\", \"region\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}}, {\"name\": \"ceiling\", \"type\": "
+        "\"wall\"}]}",
+        NULL, &scene);
+    const double m = mass_of_ball(), V = 1e-3;
+    steps(system, 20);
+    check_close(VALUE("bulk", "coordination"), 1, 0);
+    check_close(VALUE("bulk", "force_max"), m * G, 1e-6 * m * G);
+    check_close(VALUE("bulk", "stress_zz"), -m * G * r / V, 1e-6 * m * G * r / V);
+    check_close(VALUE("bulk", "pressure"), -m * G * r / V / 3, 1e-6 * m * G * r / V);
+    check_close(VALUE("ceiling", "fz"), -m * G, 1e-6 * m * G);
+    check_close(VALUE("ceiling", "contacts"), 1, 0);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 /* Two balls that fly apart from each other, both with the mean velocity: T = v^2/3, s_xx = 2 m v^2/V. */
 static void test_temperature(void **state)
 {
@@ -319,9 +345,9 @@ static void test_refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tower),    cmocka_unit_test(test_temperature), cmocka_unit_test(test_triaxial),
-        cmocka_unit_test(test_flow),     cmocka_unit_test(test_repose),      cmocka_unit_test(test_recorded),
-        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_tower),    cmocka_unit_test(test_tension),  cmocka_unit_test(test_temperature),
+        cmocka_unit_test(test_triaxial), cmocka_unit_test(test_flow),     cmocka_unit_test(test_repose),
+        cmocka_unit_test(test_recorded), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
