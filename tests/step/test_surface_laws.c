@@ -399,7 +399,7 @@ static void no_bridge_without_touch(void **state)
     for (int k = 0; k < 2 * N_SOLVERS; k++) {
         const bool loose = k >= N_SOLVERS;
         Run b;
-        char text[2048], name[8];
+        char text[2048], name[16];
         int n = snprintf(text, sizeof text,
                          "{ \"simulation\": { \"solver\": \"%s\", \"h\": 0.001, \"end\": 1, \"tolerance\": %g },"
                          "  \"materials\": [ { \"name\": \"wet\", \"friction\": 0.4, \"liquid_volume\": 1e-9, "
