@@ -9,6 +9,8 @@
 #include "fclib/fclib.h"
 #include "math/sparse_lu.h"
 
+#include <float.h>
+
 enum { REFINEMENTS = 3, EXACT_REFINEMENTS = 12 };
 /* A pivot of the equilibrated S below this fraction of the largest marks a row that depends on others. */
 static const double dependent = 1e-11;
@@ -337,14 +339,19 @@ static void solve_M(sti_FrictionMap *map, double *y)
     sti_sparse_lu_solve(map->lu, y);
     double before = HUGE_VAL;
     for (int round = 0; round < REFINEMENTS; round++) {
+        bool rounding = true; /* is all of the residual within the rounding of its own terms? */
         for (int i = 0; i < n; i++) {
-            double sum = map->side[i];
-            for (int64_t e = map->p[i]; e < map->p[i + 1]; e++)
-                sum -= map->x[e] * y[map->j[e]];
+            double sum = map->side[i], size = fabs(sum);
+            for (int64_t e = map->p[i]; e < map->p[i + 1]; e++) {
+                const double term = map->x[e] * y[map->j[e]];
+                sum -= term;
+                size += fabs(term);
+            }
             map->rest[i] = sum;
+            rounding = rounding && fabs(sum) <= DBL_EPSILON * size;
         }
         const double now = largest_of(map->rest, n);
-        if (!(now < 0.5 * before)) return;
+        if (rounding || !(now < 0.5 * before)) return;
         before = now;
         sti_sparse_lu_solve(map->lu, map->rest);
         for (int i = 0; i < n; i++)
