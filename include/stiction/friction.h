@@ -43,7 +43,8 @@ ST_API st_Status st_friction_check(const st_FrictionProblem *problem, st_Error *
 
 /* A problem prepared for the solvers. */
 typedef struct st_Friction st_Friction;
-/* Prepare a problem. The problem is not copied: it must outlive *out. Free *out with st_friction_destroy. */
+/* Prepare a problem. The problem is not copied: it must outlive *out and may not be changed meanwhile. Free *out with
+ * st_friction_destroy. */
 ST_API st_Status st_friction_create(const st_FrictionProblem *problem, st_Friction **out, st_Error *err);
 /* Free a prepared problem. NULL is allowed. */
 ST_API void st_friction_destroy(st_Friction *friction);

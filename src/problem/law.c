@@ -29,11 +29,10 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
 double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u)
 {
     const sti_LawKind *kind = sti_law_of(contact);
-    double shifted[ST_MAX_DIM] = {0}, sum = 0.0;
     if (kind->undone != NULL) return kind->undone(contact, r, u);
-    sti_law_shift(contact, u, shifted);
-    for (int k = 0; k < contact->dim; k++)
-        sum += r[k] * shifted[k];
+    double sum = r[0] * (kind->shift != NULL ? u[0] + kind->shift(contact, u) : u[0]);
+    for (int k = 1; k < contact->dim; k++)
+        sum += r[k] * u[k];
     return fabs(sum);
 }
 

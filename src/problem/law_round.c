@@ -69,7 +69,7 @@ static inline void project_on_disc(double mu, const int dim, double *x)
 {
     const double size = sti_group_length(x + 1, dim - 1);
     if (x[0] >= 0.0 && size <= mu * x[0]) return;
-    const double a = fmax(0.0, (x[0] + mu * size) / (1.0 + mu * mu));
+    const double a = sti_larger((x[0] + mu * size) / (1.0 + mu * mu), 0.0);
     x[0] = a;
     shorten_group(x + 1, dim - 1, size, mu * a);
 }

@@ -52,8 +52,8 @@ static bool is_in_range(const sti_Reduction *reduction)
     }
     for (int c = 0; c < p->n_contacts; c++)
         for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
-            most = fmax(most, fabs(reduction->b[j]));
-            impulse = fmax(impulse, reduction->rho[c] * fabs(reduction->b[j]));
+            most = sti_larger(fabs(reduction->b[j]), most);
+            impulse = sti_larger(reduction->rho[c] * fabs(reduction->b[j]), impulse);
         }
     if (most == 0.0) return true; /* what is measured is absolute */
     return most >= least && most <= largest && impulse >= least && impulse <= largest;

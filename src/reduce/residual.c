@@ -74,7 +74,7 @@ static inline void judge_contact(const st_Problem *p, int c, const double *r, co
     sti_law_project(contact, outside);
     for (int k = 0; k < dim; k++)
         outside[k] -= rc[k];
-    out->cone_violation = fmax(out->cone_violation, sqrt(square_norm(outside, dim)));
+    out->cone_violation = sti_larger(sqrt(square_norm(outside, dim)), out->cone_violation);
     out->complementarity += sti_law_undone(contact, rc, uc);
 }
 

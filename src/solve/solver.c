@@ -481,6 +481,12 @@ st_Status st_solver_solve_local(st_Solver *solver, const st_LocalProblem *proble
 {
     STI_TRY(check_call(solver, solution, err));
     STI_TRY(st_local_check(problem, err));
+    return sti_solver_solve_local(solver, problem, solution, info, err);
+}
+
+st_Status sti_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
+                                 st_SolveInfo *info, st_Error *err)
+{
     if (solver->kind == &sti_auto && solution->r != NULL && sti_first_sweep(problem, &solver->def, solution, info))
         return ST_OK;
     STI_TRY(sti_reduce_local(solver->reduction, problem, err));

@@ -125,6 +125,10 @@ st_Status sti_task_end(sti_Task *task, st_Status status);
 st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
+/* st_solver_solve_local for a problem that was checked. */
+st_Status sti_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
+                                 st_SolveInfo *info, st_Error *err);
+
 /* Is it solved by a sweep or two? Then they are in the solution and in info (or NULL): first_sweep.c. */
 bool sti_first_sweep(const st_LocalProblem *local, const st_SolverDef *def, const st_Solution *solution,
                      st_SolveInfo *info);
