@@ -57,8 +57,10 @@ void print_choices(FILE *out, const st_SystemDef *def, bool all, int indent)
         if (st_setting_get(&alone, setting->key, &usual, NULL) == ST_OK)
             setting_text(setting, &usual, usual_text, sizeof usual_text);
         if (!all && !is_main(setting) && strcmp(text, usual_text) == 0) continue;
-        int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, setting->unit[0] != '\0' ? " " : "",
-                              setting->unit);
+        /* -1 is the only negative value of a setting, and means that the program chooses. */
+        const bool automatic = setting->kind == ST_SETTING_NUMBER && value.number == -1;
+        const char *unit = automatic ? "(automatic)" : setting->unit;
+        int length = snprintf(item, sizeof item, "%s %s%s%s", setting->key, text, unit[0] != '\0' ? " " : "", unit);
         if (column > 0 && column + 2 + length + 1 > width) { /* keep key and value together */
             fputs(",\n", out);
             column = 0;
