@@ -5,16 +5,15 @@
  *
  *     A_k = L_k L_k',     v~ = L' v,     H~ = inv(L) H :       u = H~' v~ + C r + w,    v~ = v~_free + H~ r,
  *
- * one matrix serves both ways and W_cc = H~_c' H~_c + C_cc. Contacts of one colour share no body: they may be
- * visited in any order, eight in the lanes of a vector, or on several threads, with the same bits. Colours
+ * H~ serves for both equations, and W_cc = H~_c' H~_c + C_cc. Contacts of one colour share no body. They may be
+ * visited in any order, eight in the lanes of a vector, or by several threads, with the same bits. Colours
  * depend on the problem alone.
  *
- * In memory contacts stand zone by zone, and in a zone colour by colour. Zones are made of contacts that follow one
- * another, and these are in the order of their bodies: a thread that begins with its share of memory, in every colour
- * and in all else that is done with it, has its bodies and impulses near. What others have written costs 30 ns a line
- * where two cores share a cache and 180 where they do not.
+ * In memory contacts are sorted by zone, and within a zone by colour. A zone is a range of contacts in the order of
+ * their bodies. A thread visits the same range of zones in every pass, so its bodies and impulses stay in the caches
+ * near its core. Reading a cache line that another core wrote takes 30 ns if both cores share a cache, 180 ns if not.
  *
- * The kernels, and where they are. Each is a loop over flat arrays with no calls out of it:
+ * The kernels and their files. Each is a loop over flat arrays without calls to other files:
  *
  *     gather      sti_graph_masses, sti_graph_fill       pile_fill.c; fill, fill_points, prepare in sweep_lanes.h
  *     colour      sti_graph_build                        contact_coloring.c
@@ -22,15 +21,14 @@
  *     judge       sti_graph_judge                        pile_sweep.c; judge in sweep_lanes.h
  *     scatter     sti_graph_give, sti_graph_unscale      pile_fill.c
  *
- * Their input is problem/pile_contacts.h, or rows of H where bodies have joints, locks or user models. sweep_lanes.h is
- * compiled for each vector unit, with the same bits; sqrt is the only function of libm in it.
+ * Their input is problem/pile_contacts.h, or rows of H if bodies have joints, locks or user models. sweep_lanes.h is
+ * compiled for each vector unit, with the same bits; sqrt is its only function of libm.
  *
- * A pile may have mechanisms in it. What nothing but time can move (a drum that is turned at a given speed) is
- * ground with a velocity: its contacts are in lanes like all others. Contacts with bodies that joints leave some
- * freedom (mobility.h), and rows of motors and joints, stand alone: after all colours, one after another, each solved
- * exactly (mechanism_contacts.c). What does not fit at all (other laws, patches, too few contacts in lanes) is left to
- * the general sweep of nsgs.c.
- */
+ * A pile may contain mechanisms. Bodies with a prescribed motion (a drum that turns at a given speed) are ground with a
+ * velocity: their contacts are in lanes like all others. Contacts with bodies that joints leave some freedom
+ * (mobility.h), and rows of motors and joints, are solved alone: after all colours, one after another, each
+ * exactly (mechanism_contacts.c). Problems that do not fit (other laws, patches, too few contacts in lanes) are left to
+ * the general sweep of nsgs.c. */
 #ifndef STI_GRAPH_H
 #define STI_GRAPH_H
 
@@ -44,11 +42,11 @@ typedef struct sti_Graph sti_Graph;
 enum { STI_LANES = 8 };
 
 /* Eight contacts of one colour, component by component: their laws. A lane without a contact has zeros throughout.
- * Until the first sweep the inverses are still to be made, and W_nn and W_TT stand in their places.   */
+ * Before the first sweep the inverses are not computed yet, and their members contain W_nn and W_TT. */
 typedef struct sti_Batch {
     _Alignas(STI_ALIGN) double mu[STI_LANES];
     double inverse_n[STI_LANES];    /* omega/W_nn                                               */
-    double W_tn[2][STI_LANES];      /* what a normal impulse does to the tangents               */
+    double W_tn[2][STI_LANES];      /* change of the tangential velocities by a normal impulse */
     double inverse_T[3][STI_LANES]; /* inv(W_TT): 11, 12, 22                                    */
     double slip[STI_LANES];         /* 1 / the larger eigenvalue of W_TT                        */
     int32_t body[2][STI_LANES];     /* node; n_nodes: none (the ground)                         */
@@ -63,12 +61,12 @@ typedef struct sti_RowLanes {
     double C[3][STI_LANES]; /* compliance, diagonal                                     */
 } sti_RowLanes;
 
-/* The same where all bodies are round (their inertia is a multiple of 1) and touch at points, as spheres do. v~ then
- * has its turning part in world axes, and with directions d = n, t, n x t and levers l, in units of sqrt(I),
+/* Lanes for bodies that are all round (their inertia is a multiple of 1) and touch at points, as spheres do. The
+ * rotational part of v~ is then in world axes, and with directions d = n, t, n x t and levers l, in units of sqrt(I),
  *
  *     u = d . (m_b v_b + w_b x l_b - m_a v_a - w_a x l_a) + C r + w,         m = 1/sqrt(mass) :
  *
- * 16 numbers instead of 42, and what a sweep of a large pile waits for is memory.                  */
+ * 16 numbers instead of 42. This saves time because sweeps of large piles wait for memory. */
 typedef struct sti_BallLanes {
     _Alignas(STI_ALIGN) double normal[3][STI_LANES];
     double tangent[3][STI_LANES]; /* 0: no friction                                                    */
@@ -78,8 +76,8 @@ typedef struct sti_BallLanes {
     double C[STI_LANES];
 } sti_BallLanes;
 
-/* The same where bodies that are not round have six velocities and principal axes, as boxes do. What turns them is a
- * row for each direction, in their own axes; what moves them is m d: 28 numbers instead of 42.           */
+/* Lanes for bodies that are not round but have six velocities and principal axes, as boxes do. Each direction has a
+ * row for the rotation, in the axes of the body; the translational part is m d. This takes 28 numbers instead of 42. */
 typedef struct sti_PointLanes {
     _Alignas(STI_ALIGN) double normal[3][STI_LANES];
     double tangent[3][STI_LANES];    /* 0: no friction                                                    */
@@ -89,9 +87,9 @@ typedef struct sti_PointLanes {
     double C[STI_LANES];
 } sti_PointLanes;
 
-/* Where contacts roll and spin they have three directions more, R1, R2 about the tangents and S about the normal, with
- * impulses |r_R| <= mu_roll r_n, |r_S| <= mu_spin r_n:  u_R, u_S = d . (w_b - w_a) + C r + w. Of round bodies W_RR and
- * W_SS are the same multiple of 1, and what turns them is m d with m = 1/sqrt(I).                     */
+/* Contacts with rolling and spinning friction have three more directions, R1 and R2 about the tangents and S about the
+ * normal, with impulses |r_R| <= mu_roll r_n, |r_S| <= mu_spin r_n: u_R, u_S = d . (w_b - w_a) + C r + w. For round
+ * bodies W_RR and W_SS are the same multiple of 1, and the rotational part is m d with m = 1/sqrt(I). */
 typedef struct sti_BallTurns {
     _Alignas(STI_ALIGN) double mu[2][STI_LANES]; /* of rolling and of spinning; 0: none                   */
     double inverse[STI_LANES];                   /* 1/W_RR                                                */
@@ -124,10 +122,10 @@ typedef struct sti_LaneMap {
 /* The rows of eight contacts, by direction: 0 where there is none. */
 typedef struct sti_LaneRows {
     _Alignas(STI_ALIGN) double h[STI_LANES][STI_TURNING][2][STI_NODE];
-    const double *scale[2][STI_LANES]; /* by velocity: what H~ is of h                             */
+    const double *scale[2][STI_LANES]; /* by velocity: factor from h to H~ */
 } sti_LaneRows;
 
-/* What points are made of. */
+/* Numbers that describe the frame of a contact point. */
 enum { STI_FRAME = 16 };
 typedef struct sti_LaneFrames {
     _Alignas(STI_ALIGN) double lever[2][3][STI_LANES]; /* from both bodies; 0 where there is no contact        */
@@ -136,29 +134,28 @@ typedef struct sti_LaneFrames {
     const double *axes[2][STI_LANES]; /* of its bodies: sti_Graph.axes                    */
 } sti_LaneFrames;
 
-/* What the judge has found, lane by lane. */
+/* Results of the judge, lane by lane. */
 typedef struct sti_LaneJudgement {
     _Alignas(STI_ALIGN) double error[STI_LANES]; /* sum of the squares of the natural map           */
     double power[STI_LANES];                     /* sum of | r . u^ |                               */
     double outside[STI_LANES];                   /* largest distance of r from the cone             */
-    double worst[STI_LANES];                     /* largest share in error, and whose               */
+    double worst[STI_LANES];                     /* largest contribution to the error, and its contact */
     int32_t contact[STI_LANES];
 } sti_LaneJudgement;
 
-/* What is summed up over a chunk of batches: the sums of all are those of the chunks, in their order. */
+/* Sums over a chunk of batches. Total sums add those of the chunks, in their order. */
 enum { STI_SUMS = 4 };
 typedef struct sti_Part {
     sti_LaneJudgement judged;
     double sum[STI_SUMS], moved;
 } sti_Part;
 
-/* Batches first .. first + count - 1, of one colour and one zone: what a thread takes at a time, and what is summed up
- * together.                                                                                       */
+/* Batches first .. first + count - 1, of one colour and one zone: the unit of work of a thread, and of summation. */
 typedef struct sti_Stretch {
     int first, count;
 } sti_Stretch;
 
-/* A contact that stands alone: u = H~'v~ + C r + w on what it touches, at most two bodies or mechanisms. */
+/* A contact that is solved alone: u = H~'v~ + C r + w on at most two bodies or mechanisms. */
 typedef struct sti_Alone {
     int contact;
     int node[2];     /* a body, or n_nodes + the number of a mechanism (mobility.h); -1: none        */
@@ -170,7 +167,7 @@ typedef struct sti_Alone {
     sti_Local local;
 } sti_Alone;
 
-/* What is known of a contact's rows, and whether it goes into a lane. */
+/* Form of the rows of a contact, and whether it goes into a lane. */
 typedef enum sti_ContactKind {
     STI_ANY_ROWS,   /* in a lane, with whatever numbers on its bodies                                  */
     STI_ONE_BODY,   /* in a lane: each row has the six velocities of a body, in order                  */
@@ -179,7 +176,7 @@ typedef enum sti_ContactKind {
     STI_ALONE       /* in none                                                                         */
 } sti_ContactKind;
 
-/* What is done to batches, one version for each vector unit (sweep_lanes.h). */
+/* The operations on batches, compiled once for each vector unit (sweep_lanes.h). */
 typedef enum sti_Pass {
     STI_SWEEP,  /* returns | change of r |^2                                                       */
     STI_APPLY,  /* v += H~ r                                                                       */
@@ -210,12 +207,12 @@ struct sti_Graph {
     int n_nodes, n_batches;
     int n_rooms; /* of eight contacts each in r, weight and judged: n_batches, then those alone         */
     int n_alone, n_jointed;
-    sti_Mobility mobility; /* of mechanisms; v~ of theirs stands behind those of bodies and ground in v  */
+    sti_Mobility mobility; /* of mechanisms; in v their v~ follows those of bodies and ground */
     int n_zones;
     int n_coloured;       /* batches with a colour, all but the last ones                                      */
     int colour_first[65]; /* stretches of colour k: colour_first[k] .. colour_first[k+1]-1              */
     STI_ARRAY(sti_Stretch, stretch); /* in memory's order in each colour                                */
-    STI_ARRAY(int, run_first);       /* batches of colour k in zone z: behind run_first[STI_COLOURS z + k] */
+    STI_ARRAY(int, run_first);       /* batches of colour k in zone z begin at run_first[STI_COLOURS z + k] */
     bool straight; /* contacts are arrays, none has one tangent, and w and C are along normals              */
     bool round;    /* balls: all bodies are round                                                       */
     bool pointed;  /* points: they are not, but have principal axes and touch at points                 */
@@ -239,10 +236,10 @@ struct sti_Graph {
                                     * of its motion; STI_FRAME numbers. Where pointed                 */
     STI_ARRAY(double, root);       /* by node: inv(L), lower, row-major 6 x 6; where some L is not diagonal */
     STI_ARRAY(bool, diagonal);     /* by node: L is                                                   */
-    STI_ARRAY(int64_t, mass_at);   /* by node: where A_k stands                                       */
+    STI_ARRAY(int64_t, mass_at);   /* by node: place of A_k */
     STI_ARRAY(int32_t, legs);      /* by contact: its nodes, two                                      */
     STI_ARRAY(uint8_t, kind);      /* by contact: sti_ContactKind                                     */
-    STI_ARRAY(sti_Alone, alone);   /* contacts that stand alone, n_alone                              */
+    STI_ARRAY(sti_Alone, alone);   /* contacts that are solved alone, n_alone */
     STI_ARRAY(double, alone_rows); /* their rows                                                      */
     STI_ARRAY(int, jointed);       /* the contacts on bodies with joints, n_jointed                   */
     STI_ARRAY(uint64_t, taken);    /* by node: colours of its contacts                                */
@@ -252,11 +249,11 @@ struct sti_Graph {
     STI_ARRAY(sti_Part, part);     /* by chunk of batches, or by stretch and one more                 */
 };
 
-/* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits tells whether the problem is one for this file; if so
- * its lists are made, and the residual's scale from v_free. */
+/* Starts as {.allocator = ..., .mobility.allocator = ...}. *fits: can the problem be solved by this file? If so, its
+ * lists are built, and the scale of the residual is computed from v_free. */
 st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti_PileContacts *pile,
                           const sti_Saddle *saddle, const double *v_free, double *scale, bool *fits, st_Error *err);
-/* b of all rows and rho of all contacts, for who wants them: before the first judgement. */
+/* Writes b of all rows and rho of all contacts. Call it before the first judgement. */
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
 void sti_graph_release(sti_Graph *graph);
 
@@ -267,15 +264,15 @@ void sti_graph_give(const sti_Graph *graph, double *r);
 /* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
 void sti_graph_restore(sti_Graph *graph);
 
-/* v and u of r, in the problem's order, and how far r is from a solution: the sum of the squares of the natural map,
- * and the largest share of a contact in it. The sweeps' own r and v~ stay. All that is in lanes: velocities of bodies
- * with joints, and the contacts that stand alone, are the caller's.                                */
+/* v and u for r, in the order of the problem, and the error of r: the sum of the squares of the natural map, and the
+ * largest contribution of one contact. r and v~ of the sweeps are unchanged. Only contacts in lanes are included: the
+ * caller adds velocities of bodies with joints and contacts that are solved alone. */
 typedef struct sti_GraphError {
     double sum, worst;
 } sti_GraphError;
 sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out);
 
-/* The one that stands alone as contact c; NULL: it is in a lane. */
+/* The entry of contact c if it is solved alone; NULL: it is in a lane. */
 static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)
 {
     return graph->kind[c] == STI_ALONE ? graph->alone + (graph->place[c] - STI_LANES * graph->n_batches) : NULL;
@@ -307,7 +304,7 @@ static inline int sti_chunks_of(int n_batches)
 }
 
 /* Batches that may have lanes without contacts, by e = 0, 1 ...: the last one of each colour in each zone (-1: it has
- * none), and those behind all colours. */
+ * none), and those after all colours. */
 static inline int sti_graph_open(const sti_Graph *graph)
 {
     return STI_COLOURS * graph->n_zones + graph->n_batches - graph->n_coloured;
@@ -319,7 +316,8 @@ static inline int sti_graph_open_batch(const sti_Graph *graph, int e)
     return first[0] < first[1] ? first[1] - 1 : -1;
 }
 
-/* The numbers of a contact in an array by batch, direction and lane: its first one, each STI_LANES after the last. */
+/* The place of the first number of a contact in an array by batch, direction and lane; the others follow at distances
+ * of STI_LANES. */
 static inline ptrdiff_t sti_lane_at(const sti_Graph *graph, int c)
 {
     return (ptrdiff_t)graph->n_dirs * STI_LANES * (graph->place[c] / STI_LANES) + graph->place[c] % STI_LANES;
@@ -342,16 +340,16 @@ static inline sti_LaneMap sti_graph_map(const sti_Graph *graph, ptrdiff_t batch)
     return map;
 }
 
-/* pile_fill.c: masses, *definite: they all are; then what lanes need of the contacts placed in them, and the sums of
- * the residual's scale (sweep_lanes.h). */
+/* pile_fill.c: masses (*definite: all are positive definite), then the data of the contacts in lanes, and the sums for
+ * the scale of the residual (sweep_lanes.h). */
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err);
 void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, double sum[STI_SUMS]);
 /* h <- inv(L) h: the numbers of a row on a body, six of them. */
 void sti_graph_scale_row(const sti_Graph *graph, int node, double *h);
 
-/* mechanism_contacts.c: how many numbers v~ of mechanisms has; contacts that stand alone get their rows, then (C is in)
- * their blocks of W, and add to the sums; *fits: none touches more than two things. A pass over them returns | change
- * |^2. */
+/* mechanism_contacts.c: the number of velocities v~ of mechanisms. Contacts that are solved alone get their rows, then
+ * (when C is known) their blocks of W, and add to the sums. *fits: none of them touches more than two bodies or
+ * mechanisms. A pass over them returns | change |^2. */
 static inline int64_t sti_graph_freedoms(const sti_Graph *graph)
 {
     return graph->problem->n_l > 0 ? graph->mobility.first[graph->mobility.n] : 0;

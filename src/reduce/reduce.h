@@ -4,20 +4,19 @@
  *
  * With S = G' inv(A) G + Cb (block LDL', symbolic part kept while the pattern holds),
  *     l(r) = -inv(S) (g + G' inv(A) (f + H r)),     Y = inv(A) (H + G dl/dr).
- * A column block of Y touches the velocities of the bodies joined to its contact's bodies, no others:
- * without joints these are the contact's own bodies, and W is never formed unless asked for.
+ * A column block of Y has entries only at velocities of the bodies joined to the bodies of its contact. Without
+ * joints these are the contact's own bodies. W is formed only on request.
  *
- * Per contact c the columns of H and Y stand as small dense blocks over the velocities they touch:
+ * The columns of H and Y of contact c are small dense blocks over the velocities where they have entries:
  *
  *     H:  h_index[h_first[c] .. h_first[c+1]-1],  values h_value + h_start[c], dim x count row-major
  *     Y:  y_index, y_first, y_value, y_start likewise
  *
- * Many contacts between free bodies stand as a graph instead (pile.h), and have columns, w, b, W_diagonal and rho only
- * once somebody asks for them: sti_reduction_columns.
+ * Many contacts between free bodies form a graph instead (pile.h). Their columns, w, b, W_diagonal and rho are computed
+ * on demand: sti_reduction_columns.
  *
- * A row whose velocity joints hold altogether has zeros in both: there u = w, whatever r, with the velocity
- * that the joints impose (a prescribed motion) in w.
- */
+ * A row whose velocity is determined by joints has zeros in both H and Y: there u = w for any r, and w contains the
+ * velocity that the joints impose (a prescribed motion). */
 #ifndef STI_REDUCE_H
 #define STI_REDUCE_H
 
@@ -28,10 +27,10 @@
 
 struct sti_Saddle; /* saddle.h */
 
-/* The r that was judged last and what belongs to it: who asks for it again is answered from here (residual.c). */
+/* The r that was judged last, and its results. A second call with the same r returns them (residual.c). */
 typedef struct sti_Judged {
     bool known;
-    double scale;          /* what impulses are measured against; below 0: not computed yet        */
+    double scale;          /* scale of impulses in the residual; below 0: not computed yet */
     double *r, *v, *l, *u; /* n_r, n_v, n_l, n_r                                                   */
     int64_t r_size, v_size, l_size, u_size;
     st_Residual residual;
@@ -47,7 +46,7 @@ typedef struct sti_Reduction {
     const int *h_index, *y_index;
     const double *h_value, *y_value;
     const double *v_free;     /* n_v: velocity with r = 0                                        */
-    const double *w;          /* n_r: the problem's, and what joints impose on rows they hold    */
+    const double *w;          /* n_r: w of the problem, plus velocities that joints impose on rows they determine */
     const double *b;          /* n_r                                                             */
     const double *W_diagonal; /* the diagonal blocks of W, C included, one after another: contact c's
                                * dim x dim block, row-major, at W_start[c]                       */
@@ -68,9 +67,9 @@ void sti_reduction_destroy(sti_Reduction *reduction);
  * the reduction's own.                                                                            */
 void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
 
-/* Reduce a (checked) problem, replacing what was there. No allocation when nothing has to grow. The
- * problem must stay alive and unchanged while the reduction is used. After a failure nothing of it may
- * be used until a call succeeds.                              */
+/* Reduces a (checked) problem and replaces the one before. Allocates nothing unless something has to grow. The problem
+ * must stay alive and unchanged while the reduction is used. After a failure the reduction may not be used until a
+ * call succeeds. */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
 /* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
@@ -81,12 +80,12 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
 st_Status sti_reduce_contacts(sti_Reduction *reduction, st_Error *err);
 
-/* Make all that where the problem stands as a graph; else they are there already. */
+/* Computes the arrays above if the problem is a graph; otherwise they exist already. */
 st_Status sti_reduction_columns(sti_Reduction *reduction, st_Error *err);
 
-/* The same for u = W r + b as it stands. Everything above holds with v standing for u: H = I, Y = W,
- * v_free = b, w = 0. problem is then a shadow of that shape (n_v = n_r, no A, no joints), so that no
- * solver need know the difference.                                                                */
+/* Likewise for a problem given as u = W r + b. All of the above holds with v replaced by u: H = I, Y = W, v_free = b,
+ * w = 0. `problem` is then a substitute of that shape (n_v = n_r, no A, no joints), so that solvers need no special
+ * case. */
 st_Status sti_reduce_local(sti_Reduction *reduction, const st_LocalProblem *local, st_Error *err);
 
 /* W, n_r x n_r, row-major. */
@@ -95,11 +94,11 @@ void sti_reduction_form_W(const sti_Reduction *reduction, double *W);
 /* u = W r + b without forming W; v (n_v) is work space and ends as v_free + Y r. */
 void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double *v, double *u);
 
-/* v and l for a given r, by a fresh solve with one step of iterative refinement: what a solution
- * reports. l may be NULL. Returns max |G'v + Cb l + g|.                                           */
+/* v and l for a given r, by a new solve with one step of iterative refinement, for the solution that is returned. l
+ * may be NULL. Returns max |G'v + Cb l + g|. */
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l);
 
-/* The same of a graph whose other velocities are known: v of bodies with joints, and l.               */
+/* Likewise for a graph with mechanisms, whose other velocities are known: v of bodies with joints, and l. */
 double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r, double *v, double *l);
 
 #endif

@@ -1,4 +1,4 @@
-/* solve/solver.h -- what one solver is, and the list of all. */
+/* solve/solver.h -- the interface of a solver, and the list of all solvers. */
 #ifndef STI_SOLVER_H
 #define STI_SOLVER_H
 
@@ -16,8 +16,8 @@ enum { STI_MOST_PARAMETERS = 4 };
  * point method, ends near its start, with loads as even as they were or can be.                       */
 enum { STI_EVEN_ROWS = 60 };
 
-/* What a solver works on: the reduced problem, and r to be found. It reports iterations and whether
- * it believes itself done; solver.c computes the residual and decides.                            */
+/* Input and output of a solver: the reduced problem, and r. The solver reports its iterations and whether it considers
+ * the problem solved; solver.c computes the residual and decides. */
 typedef struct sti_Task {
     const st_Problem *problem;
     sti_Reduction *reduction;
@@ -26,10 +26,10 @@ typedef struct sti_Task {
     double polish; /* residual to go on to below the tolerance while every step gains tenfold: the answer is the start
                     * of the next problem                                                              */
     int max_iterations;
-    st_Effort effort; /* what it may spend                                                      */
+    st_Effort effort; /* how much work is allowed */
     bool impatient;   /* sweeps: end halfway where the other half would not lead to the tolerance       */
     int attempt;      /* 0; n: it has been tried n times from elsewhere, and may choose another path    */
-    sti_Work *work;   /* counted as it goes; every iteration asks whether it ends        */
+    sti_Work *work;   /* incremented during the solve; every iteration tests the limit */
     double *r;        /* in: where to start (0 unless warm); out: the answer                              */
     double left;      /* residual of the answer that r comes from; INFINITY: not known                  */
     int iterations;
@@ -37,17 +37,17 @@ typedef struct sti_Task {
     double start;            /* out: the measure of the r it began with; -1: not looked at              */
     const char *solver;      /* out: the one that answered; set to the kind's own name before the call */
     const char *fallback;    /* out: the one that gave up before it, or NULL                          */
-    const st_SolverDef *def; /* who asked: its progress, its own solver                       */
+    const st_SolverDef *def; /* the caller's: progress function, own solver */
     double (*parameters)[STI_MOST_PARAMETERS]; /* by solver (STI_SOLVER_newton ...), in the order of its table   */
-    int before;                                /* iterations of earlier turns: what the history counts           */
+    int before;                                /* iterations of earlier turns; the history counts on from here */
 } sti_Task;
 
 typedef struct sti_SolverKind {
     const char *name;
-    const char *help; /* one line: what it takes and what for                                      */
+    const char *help;                     /* one line for help: problems it solves, and its use */
     const st_SolverParameter *parameters; /* ends with a NULL name; at most STI_MOST_PARAMETERS. NULL: none */
     bool (*accepts)(st_Law law, int dim, bool symmetric);
-    /* What it keeps between solves; both NULL: nothing. */
+    /* Memory that is kept between solves. Both NULL: none. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
     void (*destroy)(void *workspace);
     /* ST_OK whether or not it converged; other statuses for memory and the like. */
@@ -81,8 +81,8 @@ bool sti_auto_accepts_start(const sti_StartRule *rule, double residual);
 /* Is a start judged by this rule? */
 bool sti_solver_keeps_starts(const st_Solver *solver);
 
-/* A line of the history for r, whose residual is computed; or for a residual that is known. Nothing unless asked for.
- */
+/* Adds a line to the history: for r, whose residual is computed, or for a residual that is known. Does nothing if no
+ * history is recorded. */
 void sti_task_report(const sti_Task *task, const double *r);
 void sti_task_report_residual(const sti_Task *task, double residual);
 
@@ -90,10 +90,11 @@ void sti_task_report_residual(const sti_Task *task, double residual);
 st_Status sti_solver_open(const sti_SolverKind *kind, const st_Allocator *allocator, void **workspace, st_Error *err);
 void sti_solver_close(const sti_SolverKind *kind, void *workspace);
 
-/* From now on joints are solved for without refinement: for a caller who corrects what is left in the next round. */
+/* From now on joint forces are computed without iterative refinement, for callers that correct the rest in the next
+ * round. */
 void sti_solver_be_rough(st_Solver *solver);
 
-/* What an island has for its next solve. */
+/* Data that an island prepares for its next solve. */
 typedef struct sti_Equipment {
     int threads;
     struct sti_Saddle *saddle; /* the factors of its joints (sti_reduction_lend); NULL: the solver's own            */
@@ -103,8 +104,7 @@ typedef struct sti_Equipment {
     double left;               /* residual of the answer that its start comes from; INFINITY: not known             */
 } sti_Equipment;
 void sti_solver_equip(st_Solver *solver, sti_Equipment equipment);
-/* For the next solves: the visits of each contact that they may take, and who stops them instead of the def's cancel.
- */
+/* For the next solves: the limit of work in visits of a contact, and the stop flag that replaces the def's cancel. */
 void sti_solver_limit(st_Solver *solver, double max_work, sti_Stop *stop);
 
 /* Contacts between free bodies from which on it builds a graph, and takes them as arrays. */
