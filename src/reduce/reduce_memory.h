@@ -1,10 +1,9 @@
-/* reduce/reduce_memory.h -- what the files of the reduction share, and nobody else: its arrays (reduce.h says what is
- * in them), and the steps from one to the next.
+/* reduce/reduce_memory.h -- shared by the files of the reduction only: its arrays (described in reduce.h), and the
+ * steps between them.
  *
- *     reduce.c           the sequence: joints, then contacts as a graph or by columns; velocities of a given r
- *     reduce_columns.c   H and Y by contacts, and what they give: the diagonal of W, rho, b; W r + b and W itself
- *     reduce_local.c     the same arrays of W and b as given
- */
+ *     reduce.c           the sequence: joints, then contacts as a graph or by columns; velocities for a given r
+ *     reduce_columns.c   H and Y by contacts, and their products: the diagonal of W, rho, b; W r + b and W itself
+ *     reduce_local.c     the same arrays for a given W and b */
 #ifndef STI_REDUCE_MEMORY_H
 #define STI_REDUCE_MEMORY_H
 
@@ -14,7 +13,7 @@
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 
-/* What a body or mechanism adds up, and the number of terms (certify.c). */
+/* The sum over the contacts of a body or mechanism, and the number of terms (certify.c). */
 typedef struct sti_NodeShare {
     double push;          /* sqrt(W_cc) |r_c| of its contacts                                           */
     double sum[STI_NODE]; /* |h_k| |r| of their rows, by velocity                                       */
@@ -25,7 +24,7 @@ typedef struct sti_ReductionMemory {
     st_Allocator allocator;
     const st_Problem *problem;
     const sti_PileContacts *pile; /* its contacts where it has no H; NULL: it has                    */
-    sti_Saddle *saddle;           /* who solves for joints: its own, or one that is lent                  */
+    sti_Saddle *saddle;           /* solves for joints: own, or lent by the caller */
     sti_Saddle *own_saddle;
     sti_Graph graph;
     bool columns; /* h_ and y_ are those of this problem */
@@ -48,7 +47,7 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, W_diagonal);
     STI_ARRAY(int64_t, W_start);
     STI_ARRAY(double, rho);
-    STI_ARRAY(int64_t, place);    /* n_v: where a velocity stands in the contact being built, -1 between contacts */
+    STI_ARRAY(int64_t, place);    /* n_v: place of a velocity in the contact being built, -1 between contacts */
     STI_ARRAY(int, block_seen);   /* by block of A: the last contact that put it into Y, plus 1                   */
     STI_ARRAY(double, side_v);    /* right-hand side over velocities                                              */
     STI_ARRAY(double, side_l);    /* right-hand side over joint rows                                              */
@@ -57,13 +56,13 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, out_v);
     STI_ARRAY(double, out_l);
     STI_ARRAY(sti_NodeShare, share); /* by body and mechanism                                                 */
-    const st_LocalProblem *local;    /* what is reduced came as W and b; NULL: as a step problem                   */
+    const st_LocalProblem *local;    /* the problem if it was given as W and b; NULL: it is a step problem */
     st_Problem shadow;               /* of the local problem                                                       */
     int n_unit;                      /* rows of I that are there                                                   */
     STI_ARRAY(int64_t, unit_p);      /* its H = I                                                                  */
     STI_ARRAY(int, unit_i);
     STI_ARRAY(double, unit_x);
-    st_Problem with_rows; /* the problem with H, where its contacts came as arrays and columns are wanted       */
+    st_Problem with_rows; /* the problem with H, if contacts were given as arrays and columns are needed */
     STI_ARRAY(int64_t, pile_p);
     STI_ARRAY(int, pile_i);
     STI_ARRAY(double, pile_x);
@@ -74,7 +73,7 @@ st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err);
 st_Status sti_columns_of_Y(sti_ReductionMemory *m, st_Error *err);
 st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err); /* W_diagonal and rho */
 st_Status sti_columns_rho(sti_ReductionMemory *m, st_Error *err);      /* rho of W_diagonal */
-void sti_columns_b(sti_ReductionMemory *m);                            /* b, and w with what joints impose */
+void sti_columns_b(sti_ReductionMemory *m); /* b, and w including velocities that joints impose */
 
 /* A new problem, of which nothing is judged yet. */
 st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
@@ -93,7 +92,7 @@ static inline double sti_row_of_H(const sti_ReductionMemory *m, int c, int d, co
     return sum;
 }
 
-/* Y_c scattered over the velocities. out_v need not be cleared: H_c reads only what Y_c wrote. */
+/* Scatters Y_c over the velocities. out_v need not be cleared: H_c reads only entries that Y_c wrote. */
 static inline void sti_scatter_column(sti_ReductionMemory *m, int c, int d)
 {
     const int64_t count = m->y_first[c + 1] - m->y_first[c];

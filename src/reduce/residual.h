@@ -1,4 +1,4 @@
-/* reduce/residual.h -- the one judge of every solver, for those who already hold a reduction. */
+/* reduce/residual.h -- the one function that judges every solver, for callers that have a reduction. */
 #ifndef STI_RESIDUAL_H
 #define STI_RESIDUAL_H
 
@@ -6,31 +6,32 @@
 
 struct sti_GraphError; /* pile.h */
 
-/* docs/methods.md 12, from r alone. v (n_v), l (n_l, or NULL) and u (n_r) end as what belongs to r, by a fresh
- * solve with refinement; asked for the r it judged last, it only copies. No allocation.            */
+/* The residual of docs/methods.md 12, from r alone. Also returns v (n_v), l (n_l, or NULL) and u (n_r) for r, from a
+ * new solve with refinement. If r was also judged last, the stored results are copied. No allocation. */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out);
 
-/* What the natural residual is divided by, an impulse; 0: nothing, it is absolute. */
+/* Divisor of the natural residual, an impulse; 0: the residual is absolute. */
 double sti_residual_scale(const sti_Reduction *reduction);
 
-/* The same for a u that the caller has at hand; joint is left 0. For solvers on their way: what they return is
- * judged by sti_residual.                                                                         */
+/* Likewise for a u that the caller has computed; joint remains 0. For solvers between iterations. Their result is
+ * judged by sti_residual. */
 void sti_residual_at(const sti_Reduction *reduction, const double *r, const double *u, st_Residual *out);
 
-/* What contact c adds to the natural residual and to the figures beside it. */
+/* The contribution of contact c to the natural residual and to the other figures. */
 void sti_residual_contact(const st_Problem *problem, int c, const double *r, const double *u, double rho,
                           struct sti_GraphError *error, st_Residual *out);
 
-/* What the tolerance is compared with: natural, or where the reduction asks for all errors the largest. */
+/* The number that is compared with the tolerance: natural, or the largest of all errors if the reduction requests
+ * it. */
 static inline double sti_residual_measure(const sti_Reduction *reduction, const st_Residual *residual)
 {
     if (!reduction->all_errors) return residual->natural;
     return fmax(residual->natural, fmax(residual->error, residual->error_rho));
 }
 
-/* The last word on an r whose residual is within the tolerance: where the rounding of W r is so large that it could
- * explain this, v, u and the residual are computed again with enough digits (certify.c), and are the reduction's
- * judgement of r from then on.                                                                     */
+/* The final judgement of an r whose residual is within the tolerance. If the rounding of W r is so large that it could
+ * explain this, v, u and the residual are computed again with enough digits (certify.c), and replace the stored
+ * judgement of r. */
 st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
                                st_Error *err);
 

@@ -1,21 +1,20 @@
-/* auto.c -- the solver that picks a solver.
+/* auto.c -- the solver that chooses among solvers.
  *
- * Laws that are linear (frictionless, bounded, pyramid, box) make a complementarity problem. Lemke's method
- * is exact there and, by theorem, does not fail on velocity-level problems, but it is dense: where the
- * problem is small it goes first.
+ * Linear laws (frictionless, bounded, pyramid, box) give a complementarity problem. Lemke's method solves it exactly
+ * and, by theorem, does not fail on velocity-level problems, but it is dense: small problems try it first.
  *
- * Otherwise sweeps and factorisations take turns, each from the best impulses so far, with longer turns each
- * time round. A few sweeps of nsgs are all that an easy problem or a good warm start needs; they also find most of
- * the contacts that stick, slide and open, which is what newton has to guess; and newton finishes in a few steps
- * what sweeps, whose convergence depends on W's smallest eigenvalues, would never finish. Where newton is stuck,
- * homotopy goes round what it is stuck at: slower, and nearly always to the end. ipm does the same for the cone law,
- * which is monotone. What is left, if anything, gets other starts and longer turns. In piles (pile.h), where a step of
- * newton costs as much as a hundred sweeps or a thousand, sweeps get turns as long as that.
+ * Otherwise sweeps and factorisations take turns. Each starts from the best impulses so far, and later rounds have
+ * longer turns. A few sweeps of nsgs solve easy problems and problems with a good warm start. They also find most of
+ * the contacts that stick, slide and open, and newton needs this as its start. Newton then takes a few steps, where
+ * sweeps, whose convergence depends on the smallest eigenvalues of W, would take very many. If newton stops without a
+ * solution, homotopy follows a path around the difficulty: slower, but it nearly always reaches the solution. ipm does
+ * the same for the cone law, which is monotone. Problems that are still unsolved get other starts and longer turns. In
+ * piles (pile.h) a step of newton costs as much as a hundred or a thousand sweeps, so sweeps get longer turns.
  *
- * With effort balanced or real-time there is a budget instead, and it ends with the best r that it paid for; see
+ * With effort balanced or real-time there is a budget of work. When it is spent, the best r so far is returned; see
  * spend().
  *
- * No decision depends on the clock: turns are counted in sweeps and steps, work in visits of a contact by a sweep.
+ * No decision depends on the clock. Turns are counted in sweeps and steps, and work in visits of a contact by a sweep.
  */
 #include "base/tolerance.h"
 #include "pile/small_island.h"
@@ -29,11 +28,11 @@ enum { LEMKE_FIRST = 600, LEMKE_LAST = 2400 };
 /* Rows beyond which sweeps are so much cheaper than factors that they get four times as many at first; and beyond
  * which nothing is factorised at all, for the factors' memory.                                    */
 enum { LARGE_ROWS = 3000, MOST_ROWS = 30000 };
-/* Rows times steps that a turn with factors may take: what is not solved by then is not solved for a large problem. */
+/* Limit of rows times steps for a turn with factors. A large problem that is not solved by then will not be solved. */
 static const int64_t most_work = 4000000;
 /* Effective masses at contacts that differ by more are very unequal. */
 static const double unequal = 1e3;
-/* An iteration of admm is a solve with factors that are there: so many of them cost a factorisation. */
+/* An iteration of admm is a solve with existing factors. This many iterations cost as much as a factorisation. */
 static const int64_t admm_share = 20;
 /* Multiplications that a turn with factors of W may take, some minutes' worth. Where all touch all (a hundred bodies in
  * one place) W fills up, and a factorisation of its N numbers takes about N^(3/2) of them, as a dense one does. */
@@ -42,9 +41,9 @@ static const double most_products = 5e11;
  * (body_space_newton.h), and it may be farther away.                                                       */
 static const double near_by_contacts = 1e-5, near_by_bodies = 1e-3;
 enum { STEPS_BY_CONTACTS = 5, STEPS_BY_BODIES = 12 };
-/* newton also goes first between free bodies (body_space_newton.h), up to so many and where there are so many rows a
- * velocity: a wall has five, and from no forces at all sweeps lead newton astray there (7 s instead of 0.04). Spheres
- * have one or two, and sweeps first are a fifth quicker. */
+/* Newton also goes first between free bodies (body_space_newton.h), up to this many bodies and from this many rows per
+ * velocity on. A wall has five rows per velocity, and sweeps without a warm start lead newton to a wrong active set
+ * there (7 s instead of 0.04). Spheres have one or two, and sweeping first is a fifth faster. */
 enum { EVEN_BODIES = 300, EVEN_REDUNDANCY = 3 };
 /* Rows up to which ipm, which forms W, goes before long sweeps. */
 enum { STIFF_ROWS = 6000 };
@@ -65,12 +64,12 @@ enum { LEMKE, NSGS, NEWTON, IPM, HOMOTOPY, ADMM, SMALL, N_SOLVERS };
 static const sti_SolverKind *const kinds[N_SOLVERS] = {&sti_lemke,    &sti_nsgs, &sti_newton,      &sti_ipm,
                                                        &sti_homotopy, &sti_admm, &sti_newton_small};
 
-/* A step of newton costs a factorisation, some hundred sweeps' worth in the worst case. */
+/* A step of newton costs a factorisation: in the worst case as much as some hundred sweeps. */
 static const Turn turns[] = {
     {NSGS, 24, 0, BEST},      {NEWTON, 60, 0, BEST}, /* nearly always enough */
     {NEWTON, 300, 0, ZERO},                          /* redundant contacts: sweeps had loaded the wrong ones */
     {ADMM, 25000, 0, ZERO},                          /* very unequal masses, where newton's equations lose digits */
-    {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* round the folds; newton ends what rounding left */
+    {HOMOTOPY, 300, 0, ZERO}, {NEWTON, 60, 1, LAST}, /* around folds; newton removes the error that rounding left */
     {IPM, 60, 0, ZERO},       {NEWTON, 60, 1, LAST}, /* cone, pyramid: no rounded form */
     {HOMOTOPY, 900, 1, ZERO}, {NEWTON, 60, 1, LAST},  {NEWTON, 150, 0, ZERO}, {NSGS, 150, 0, BEST},
     {NEWTON, 60, 1, BEST},    {IPM, 100, 1, ZERO},    {NEWTON, 100, 1, LAST}, {HOMOTOPY, 4500, 6, ZERO},
@@ -80,19 +79,20 @@ static const Turn turns[] = {
 };
 enum { TURNS = sizeof turns / sizeof turns[0] };
 
-/* What comes before homotopy in piles. 200 spheres in a turning drum to 1e-4: 23 ms a step by the turns above, 2 to 3
- * by these; to 1e-9, 47 and 15. Newton comes in between only where sweeps have far to go, and of a large pile, whose
- * factors fill, not before they have all been tried.                                                       */
+/* Turns in piles before homotopy. 200 spheres in a turning drum to 1e-4: 23 ms per step by the turns above, 2 to 3 by
+ * these; to 1e-9, 47 and 15. Newton has a turn in between only if sweeps are far from the solution. In large piles,
+ * whose factors fill in, it has its turn only after all sweeps. */
 static const double far_to_go = 100.0; /* times the tolerance */
 static const Turn pile_turns[] = {
     {NSGS, 300, 0, BEST},  {NEWTON, 20, 0, BEST}, {NSGS, 1000, 0, BEST},
     {NEWTON, 30, 1, BEST}, {NSGS, 4500, 0, BEST}, {NEWTON, 60, 2, BEST},
 };
-enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] }; /* and what they stand for above */
-/* Where there are many more rows than velocities, or very unequal masses, sweeps crawl and newton is lost from where
- * they end: ipm first, whose path ends inside the set of solutions, and newton from there. From no start only: the
- * impulses of the last step are a better one. 45 times quicker for 300 contacts with masses from 1 to 1e6, 12 times for
- * 30 bricks with 8 points per face (docs/solvers.md). Of very unequal masses admm solves what ipm leaves.     */
+enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] }; /* the turns above that they replace */
+/* With many more rows than velocities, or with very unequal masses, sweeps converge slowly and newton fails from their
+ * result. So ipm goes first, because its path ends inside the set of solutions, and newton continues from there. This
+ * is only done without a warm start: the impulses of the last step are a better start. It is 45 times faster for 300
+ * contacts with masses from 1 to 1e6, and 12 times for 30 bricks with 8 points per face (docs/solvers.md). With very
+ * unequal masses admm solves problems that ipm does not. */
 static const Turn stiff_turns[] = {
     {IPM, 100, 1, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 100, 2, ZERO},    {NEWTON, 150, 1, LAST},
     {IPM, 200, 3, ZERO}, {NEWTON, 150, 1, LAST}, {IPM, 200, 4, ZERO},    {NEWTON, 150, 1, LAST},
@@ -101,7 +101,7 @@ static const Turn stiff_turns[] = {
     {IPM, 60, 0, ZERO},  {NEWTON, 60, 1, LAST},  {ADMM, 25000, 0, ZERO}, {NEWTON, 150, 1, LAST},
 };
 enum { STIFF_TURNS = sizeof stiff_turns / sizeof stiff_turns[0] };
-/* Where newton goes first in a pile, it must show in so many steps what it can do. */
+/* Steps of newton if it has the first turn in a pile. */
 enum { FIRST_STEPS = 30 };
 
 typedef struct Auto {
@@ -110,14 +110,14 @@ typedef struct Auto {
     double *best;
     int64_t best_size;
     double least;   /* measure of best                                                            */
-    int iterations; /* sweeps and steps of all turns: what max_iterations counts                  */
+    int iterations; /* sweeps and steps of all turns, limited by max_iterations */
     int pivots;
     int reserved;    /* rows for which there is memory for factors                                 */
-    int answered_by; /* who found best                                                             */
-    int gave_up;     /* who was last tried in vain before, -1: nobody                              */
+    int answered_by; /* the solver that found best */
+    int gave_up;     /* the last solver that did not reach the tolerance, -1: none yet */
 } Auto;
 
-/* Is task->r the best so far? Then it is kept, and who found it. */
+/* If task->r is the best so far, stores it and its solver. */
 static void weigh(Auto *a, const sti_Task *task, int who)
 {
     st_Residual residual;
@@ -141,7 +141,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.attempt = turn.attempt;
     part.solver = kinds[turn.who]->name;
     part.before = a->iterations;
-    /* newton is next, and needs no good start; of a large problem a step is dear */
+    /* newton is next and needs no good start; for a large problem its step is expensive */
     part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
@@ -184,9 +184,9 @@ static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-/* Where things rest, the start from the step before is an answer already, or nearly: newton then needs a step or two
- * and ends far below the tolerance, which serves many steps to come. Sweeps would end just below it, and be
- * called for again in the next.                                                                   */
+/* If bodies are at rest, the start from the last step is a solution or close to one. Newton then needs a step or two
+ * and ends far below the tolerance, so that the next steps need no solve. Sweeps would end just below the tolerance,
+ * and would be needed again in the next step. */
 static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
 {
     int refused;
@@ -207,8 +207,8 @@ static st_Status take_up_start(Auto *a, sti_Task *task, st_Error *err)
     return take_turn(a, task, (Turn){NEWTON, most, 0, BEST}, err);
 }
 
-/* Keep a turn within most_products, where it factorises W: fewer steps, or none. What W's own pattern says decides, not
- * what was factorised last, so that a restored run decides alike.                                  */
+/* Limits a turn that factorises W to most_products: to fewer steps, or to none. The decision depends on the pattern of
+ * W and not on the last factorisation, so that a restored run decides in the same way. */
 static st_Status afford(const sti_Task *task, Turn *turn, st_Error *err)
 {
     bool formed;
@@ -288,33 +288,35 @@ static bool has_unequal_masses(const sti_Task *task)
 
 /* ------------------------------------------------------------------ a budget */
 
-/* Residuals: good enough where exact is dear; fair enough to leave it at that where newton, which is cheap, did not get
- * further; and what sweeps of a pile may leave to the next step. What they leave adds up where grains are sheared: with
- * 0.05 the friction of a sheared bed is 0.26, with 0.01 it is 0.33, as it is with a residual of 1e-3, and a pile of
- * spheres takes 16 % longer (docs/performance.md).                                                  */
+/* Residuals. good: accepted if an exact solution is expensive. fair: accepted if newton, although cheap, did not get
+ * below it. enough: what sweeps of a pile may leave to the next step. Errors accumulate in sheared grains: with 0.05
+ * the friction of a sheared bed is 0.26, with 0.01 it is 0.33, the same as with a residual of 1e-3; a pile of spheres
+ * then takes 16 % longer (docs/performance.md). */
 static const double good = 1e-4, fair = 1e-3, enough = 0.01;
-/* Work is counted in sweeps. A visit of a contact by a sweep takes as long as so many multiplications of a
- * factorisation, and a step of newton as long as ten sweeps without its factors. */
+/* Work is counted in sweeps. The visit of a contact by a sweep takes as long as this many multiplications of a
+ * factorisation, and a step of newton without its factorisation as long as ten sweeps. */
 static const double products_per_visit = 60.0, sweeps_per_step = 10.0, sweeps_per_small_step = 5.0;
-/* A solve may take so many sweeps, and so many visits on top of that, which lets small problems be exact. */
+/* Limit of a solve: this many sweeps, plus this many visits, so that small problems can be solved exactly. */
 static const double most_sweeps = 1000.0, visits_on_top = 20000.0;
-/* Steps of newton that cost no more than so many sweeps are cheap: it goes on to the tolerance then. Not of more rows
- * than that: to count the work takes an analysis of the pattern, as long as a sweep or two.               */
+/* Steps of newton are cheap if they cost no more than this many sweeps; newton then continues to the tolerance. For
+ * problems with more rows the cost is not computed, because this takes an analysis of the pattern, as long as a sweep
+ * or two. */
 static const double cheap_price = 40.0;
 enum { PRICED_BODIES = 300 };
 /* Free bodies that are few, whatever rows they have: newton_small.c. */
 enum { EXACT_BODIES = 12 };
 /* Sweeps that bodies in motion get before newton. */
 enum { MOVING_SWEEPS = 36 };
-/* Impulses that are so many times those of the free velocities are a heavy load: a plate on a pile, not a pile by
- * itself, which has 1 to 12. The energy that errors make grows with it, so that less may be left; and it takes so many
- * sweeps, accelerated, until a load has found its way to the ground. newton is lost there, but with so many rows per
- * velocity sweeps crawl, and it is the better of the two.                                           */
+/* A load is heavy if impulses are this many times those of the free velocities: a plate on a pile, for example. A pile
+ * by itself has 1 to 12. The energy that errors add grows with the load, so the residual must be smaller, and this
+ * many accelerated sweeps are needed until the load has reached the ground. Newton often fails there, but with this
+ * many rows per velocity sweeps converge so slowly that newton is better. */
 static const double heavy_load = 20.0, loaded_enough = 0.05;
 enum { LOADED_SWEEPS = 200, CRAWLING = 2 };
-/* A start is an answer if it is so many times what was left at most, or so small a part of the tolerance. */
+/* A start is accepted as the solution if its residual is at most this many times that of the last solve, or at most
+ * this part of the tolerance. */
 static const double jump = 10.0, below = 1e-2;
-/* What a step of newton costs, in sweeps. */
+/* The cost of a step of newton, in sweeps. */
 static st_Status price_of_newton(sti_Task *task, double *price, st_Error *err)
 {
     bool formed;
@@ -336,9 +338,9 @@ static bool is_cold(const sti_Task *task)
     return true;
 }
 
-/* What is left of a budget, and what things cost. */
+/* The rest of a budget, and costs. */
 typedef struct Budget {
-    double left, price; /* in sweeps: what is left, a step of newton                                */
+    double left, price; /* in sweeps: the rest, a step of newton */
     double enough;      /* residual at which no more is spent                                       */
 } Budget;
 
@@ -371,19 +373,20 @@ sti_StartRule sti_auto_start_rule(int rows, bool small, int bodies, double left,
     return rule;
 }
 
-/* A start far above what was left is no answer to the next step either, small as it is: the last solve has stopped
- * something, and its impulses are more than the forces at rest.                                     */
+/* A start with a much larger residual than the last solve left is not accepted, even if the residual is small: the
+ * last solve has stopped something, and its impulses are larger than the forces at rest. */
 bool sti_auto_accepts_start(const sti_StartRule *rule, double residual)
 {
     return residual <= rule->limit && (residual <= jump * rule->left || residual <= below * rule->exact);
 }
 
-/* Few rows, or few free bodies, are solved exactly, by newton, as long as the budget lasts. So are more of them where
- * counting shows that its factors cost little, and stacks, which have many more rows than velocities, if they were
- * solved exactly before or have just been built: sweeps would take as many rounds as a stack has courses, squared. What
- * is in motion changes its contacts from step to step, newton would take ten steps to find which, and to what is good
- * enough sweeps are quicker; from there on newton polishes what is near. Piles are swept, and what a dozen sweeps leave
- * is the start of the next step. Whatever is still bad after that gets more of everything that it can pay. */
+/* Problems of few rows or few free bodies are solved exactly by newton, within the budget. So are larger ones if the
+ * analysis shows that their factors cost little, and stacks (many more rows than velocities) that were solved exactly
+ * before or have just been built: the number of sweeps for a stack grows with the square of its courses. Contacts of
+ * moving bodies change from step to step, and newton would need ten steps to find the active set, so sweeps reach a
+ * good residual faster; newton then improves solutions that are close. Piles are swept, and the error after a dozen
+ * sweeps is left to the start of the next step. Problems with a large residual after that get more turns of every kind
+ * within the budget. */
 static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
@@ -444,7 +447,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 24, 0, BEST}, err));
     STI_TRY(
         pay(a, task, &budget, falls ? (Turn){NSGS, 100, 0, BEST} : (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err));
-    if (few && small) /* the third path, at a tenth of what homotopy costs, is enough in most cases */
+    if (few && small) /* the third path costs a tenth of homotopy and suffices in most cases */
         STI_TRY(pay(a, task, &budget, (Turn){SMALL, 40, 2, ZERO}, err));
     if (task->reduction->graph == NULL || few) { /* it forms W */
         STI_TRY(pay(a, task, &budget, (Turn){HOMOTOPY, 100, 0, ZERO}, err));

@@ -1,8 +1,6 @@
-/* solve/factored.h -- what the solvers that factorise W share: W by blocks, its LU, memory, and the best r so far.
- *
- * It belongs to the solver's door (solver.c) and is lent to whoever works (sti_Task): newton, homotopy, ipm and admm
- * keep nothing of their own between solves, and where auto calls one after another W is formed once.
- */
+/* solve/factored.h -- shared by the solvers that factorise W: W by blocks, its LU, memory, and the best r so far. It
+ * belongs to solver.c, which lends it to the current solver (sti_Task). So newton, homotopy, ipm and admm keep nothing
+ * of their own between solves, and if auto calls one after another, W is formed once. */
 #ifndef STI_FACTORED_H
 #define STI_FACTORED_H
 
@@ -19,7 +17,7 @@ struct sti_Factored {
     int64_t serial;   /* of the reduction that W belongs to                                         */
     bool formed;      /* W is; else it has too many blocks                                          */
     int64_t reserved; /* blocks of the largest W that lu has room for                               */
-    bool by_bodies;   /* contacts between free bodies, for who can do without W: bodies serves       */
+    bool by_bodies;   /* contacts between free bodies, and the solver does not need W: use `bodies` */
     sti_ByBodies bodies;
     double *u;    /* n_r: work of the judge, W r + b                                            */
     double *best; /* n_r: the r with the smallest measure                                       */
@@ -27,7 +25,7 @@ struct sti_Factored {
     sti_Work *work;
 };
 
-/* What it does is counted into `work`, which outlives it. */
+/* The work is added to `work`, which must live longer. */
 st_Status sti_factored_create(const st_Allocator *allocator, sti_Work *work, sti_Factored **out, st_Error *err);
 void sti_factored_destroy(sti_Factored *f); /* NULL is fine */
 
@@ -43,13 +41,13 @@ typedef struct sti_Room {
  * False in *formed where W has too many blocks: the solver then leaves r as it is.                       */
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
-/* The same for who needs no W where the problem stands as a graph: f->by_bodies tells. */
+/* Likewise for solvers that do not need W if the problem is a graph. This is the case if f->by_bodies is set. */
 st_Status sti_factored_begin_bodies(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
-/* Room for u, best (which becomes task->r, not measured yet) and the arrays asked for, which are not cleared. */
+/* Makes room for u, best (which becomes task->r, not measured yet) and the requested arrays, which are not cleared. */
 st_Status sti_factored_room(sti_Factored *f, const sti_Task *task, const sti_Room *rooms, int n_rooms, st_Error *err);
 
-/* The measure of r, whose velocities are left in u; the best r is kept. */
+/* The measure of r. Its velocities are written to u, and the best r is stored. */
 double sti_factored_judge(sti_Factored *f, const sti_Task *task, const double *r);
 /* The same of `at`, which becomes r put into the laws' sets. */
 double sti_factored_judge_projected(sti_Factored *f, const sti_Task *task, const double *r, double *at);
