@@ -6,8 +6,8 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&graph->allocator, graph->name, graph->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&graph->allocator, graph->name, graph->name##_size)
 
-/* A contact that finds no colour free, on a body with very many contacts, is put behind all colours, alone in its
- * batch.                                                                                           */
+/* The colour of a contact for which no colour is free, because a body has very many contacts. It comes after all
+ * colours, alone in its batch. */
 enum { LATE = STI_COLOURS };
 
 void sti_graph_release(sti_Graph *graph)
@@ -43,7 +43,7 @@ void sti_graph_release(sti_Graph *graph)
     sti_mobility_release(&graph->mobility);
 }
 
-/* ------------------------------------------------------------------ who fits */
+/* ------------------------------------------------------------------ which contacts fit */
 
 /* Every block of C is diagonal. */
 static bool compliance_fits(const st_BlockDiag *C)
@@ -69,7 +69,7 @@ static bool is_body(const st_Problem *p, int node, const int *index)
     return all;
 }
 
-/* Are all rows of a contact on the six velocities of one body or of two? Then these are its legs. */
+/* Are all rows of a contact on the six velocities of one body or two bodies? These are then its legs. */
 static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, const st_ContactLaw *contact,
                                     int32_t ground, int32_t legs[2])
 {
@@ -87,8 +87,8 @@ static sti_ContactKind kind_of_rows(const st_Problem *p, const sti_Net *net, con
     return count == 12 ? STI_TWO_BODIES : STI_ONE_BODY;
 }
 
-/* Contacts in parts; who does not fit, who touches others than those that stand in its place, and does everybody act
- * along normals (sti_Graph.straight)?                                                             */
+/* Work of the threads: counts contacts that do not fit and contacts that touch other bodies than in the last problem,
+ * and checks whether all contacts act along normals (sti_Graph.straight). */
 typedef struct Fitting {
     sti_Graph *graph;
     const sti_Net *net;
@@ -116,7 +116,7 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
         return true;
     }
 
-    /* the bodies that its rows touch; a contact that touches more than two is visited alone */
+    /* the bodies of its rows; a contact of more than two bodies is solved alone */
     graph->kind[c] = (uint8_t)kind_of_rows(p, net, contact, ground, legs);
     if (graph->kind[c] == STI_ANY_ROWS) {
         legs[0] = legs[1] = ground;
@@ -133,8 +133,8 @@ static bool find_own_legs(sti_Graph *graph, const sti_Net *net, int c)
     }
     if (p->n_l == 0 || graph->kind[c] == STI_ALONE) return true;
 
-    /* Bodies with joints are no legs: what only time can move is ground, and others take their contact out of the
-     * lanes. */
+    /* Bodies with joints are not legs: those with a prescribed motion are ground, and contacts of the others are not
+     * in lanes. */
     bool jointed = false, moves = false;
     for (int side = 0; side < 2; side++) {
         const int k = legs[side] != ground ? graph->mobility.of_block[legs[side]] : -1;
@@ -170,7 +170,7 @@ static void find_legs_of_part(void *ctx, int part, int64_t first, int64_t end)
     fitting->same[part] = same;
 }
 
-/* Where contacts touch what they touched in the last problem, as things at rest do, colours and places stay. */
+/* If contacts touch the same bodies as in the last problem, as they do at rest, colours and places are kept. */
 static bool find_legs(sti_Graph *graph, const sti_Net *net)
 {
     const st_Problem *p = graph->problem;
@@ -202,7 +202,7 @@ static st_Status find_places(sti_Graph *graph, st_Error *err)
     graph->n_zones = n_zones;
     GROW(run_first, (int64_t)STI_COLOURS * n_zones + 1);
 
-    /* run_first: how many there are of each colour in each zone, and behind all of them how many have none */
+    /* run_first: the number of contacts of each colour in each zone, and after these the number without a colour */
     int *const late_run = graph->run_first + (ptrdiff_t)STI_COLOURS * n_zones;
     memset(graph->taken, 0, (size_t)(graph->n_nodes + 1) * sizeof *graph->taken);
     memset(graph->run_first, 0, (size_t)(STI_COLOURS * n_zones + 1) * sizeof *graph->run_first);
@@ -260,7 +260,7 @@ static st_Status find_places(sti_Graph *graph, st_Error *err)
     return ST_OK;
 }
 
-/* Who stands in which lane. */
+/* The contact in each lane. */
 static void list_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_Graph *graph = ctx;
@@ -303,7 +303,7 @@ static st_Status make_batches(sti_Graph *graph, st_Error *err)
     return ST_OK;
 }
 
-/* Is it the sort of problem that has a graph? Then who stands where. */
+/* Does the problem fit? If so, computes the lane of each contact. */
 static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool *fits, st_Error *err)
 {
     const st_Problem *p = graph->problem;
@@ -327,7 +327,7 @@ static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool 
     *fits = find_legs(graph, saddle->net);
     if (!*fits) return ST_OK;
 
-    /* Those that stand alone, and those on bodies with joints. Are enough left in lanes? */
+    /* Contacts that are solved alone, and those on bodies with joints. Are enough left in lanes? */
     graph->n_alone = graph->n_jointed = 0;
     for (int c = 0; c < p->n_contacts; c++) {
         graph->n_alone += graph->kind[c] == STI_ALONE;
@@ -356,9 +356,9 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
     if (!*fits) return ST_OK;
     sti_graph_fill(graph, net, v_free, sum);
-    *fits = sum[3] == 0.0; /* no contact whose normal moves nothing */
-    /* | rho b |, or 0 where b is rounding, but not below | rho u_scale |: residual.c. Twice what the terms of
-     * velocities are at most: w may be as large, and cancel them. */
+    *fits = sum[3] == 0.0; /* no contact whose normal moves no body */
+    /* | rho b |, or 0 if b is rounding, but at least | rho u_scale |: see residual.c. The bound for rounding is twice
+     * the largest possible sum of the velocity terms, because w may be as large and cancel them. */
     const double least = sum[2] * problem->u_scale * problem->u_scale;
     const double square = sqrt(sum[0]) > 2 * STI_NOISE * sqrt(sum[1]) ? sum[0] : 0.0;
     *scale = isfinite(sum[0]) ? sqrt(fmax(least, square)) : INFINITY;

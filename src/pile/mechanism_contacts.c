@@ -1,12 +1,11 @@
-/* mechanism_contacts.c -- see pile.h: contacts on mechanisms, and rows of motors and joints, behind all colours.
+/* mechanism_contacts.c -- contacts on mechanisms, and rows of motors and joints, after all colours (pile.h).
  *
- * A contact c touches two things at most, free bodies or mechanisms with what freedom their joints leave them. On a
- * body its rows are inv(L) H as in lanes, on a mechanism R'H (mobility.h); v_free of a mechanism, which need not be in
- * reach of R (a drum that turns at its motor's speed), is part of w. A visit is that of nsgs.c:
+ * A contact c touches at most two things: free bodies, or mechanisms with the freedom that their joints leave. On a
+ * body its rows are inv(L) H as in lanes, on a mechanism R'H (mobility.h). v_free of a mechanism need not be in the
+ * range of R (a drum that turns at the speed of its motor); it is part of w. A visit is that of nsgs.c:
  *
  *     u_c = H~_c'v~ + C_c r_c + w_c,    r_c <- the solution of law_c( r_c, W_cc r_c + (u_c - W_cc r_c) ),
- *     v~ <- v~ + H~_c (change of r_c)
- */
+ *     v~ <- v~ + H~_c (change of r_c) */
 #include "base/tolerance.h"
 #include "pile/pile.h"
 #include "problem/law.h"
@@ -35,7 +34,8 @@ static ptrdiff_t place_of(const sti_Graph *graph, int node)
     return STI_NODE * ((ptrdiff_t)graph->n_nodes + 1) + graph->mobility.first[node - graph->n_nodes];
 }
 
-/* The side of a node, a new one where it has none yet; -1: there are more than two. What cannot move has none: 2. */
+/* The side of a node; a new one if it has none yet. -1: there are more than two. 2: the node cannot move and has no
+ * side. */
 static int find_side(const sti_Graph *graph, sti_Alone *alone, int node)
 {
     if (size_of(graph, node) == 0) return 2;

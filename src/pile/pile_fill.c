@@ -15,8 +15,8 @@ static bool is_diagonal(int n, const double *A)
     return true;
 }
 
-/* inv(L) of A_k = L L' where A_k is diagonal. False where it is not positive definite: who factorises it elsewhere
- * says so.                                                                                        */
+/* inv(L) of A_k = L L' for a diagonal A_k. False if it is not positive definite; the general factorisation reports
+ * this error. */
 static bool invert_diagonal(int n, const double *A, int64_t apart, double *scale)
 {
     for (int i = 0; i < n; i++) {
@@ -49,7 +49,7 @@ static bool invert_root(int n, const double *A, double inverse[36])
     return true;
 }
 
-/* h <- inv(L) h of a body whose L is not diagonal. */
+/* h <- inv(L) h for a body whose L is not diagonal. */
 static void multiply_row(const sti_Graph *graph, int node, double h[6])
 {
     const double *inverse = graph->root + 36 * (ptrdiff_t)node;
@@ -114,14 +114,14 @@ void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double
     }
 }
 
-/* Is a diagonal A_k of a body whose inertia is a multiple of 1? */
+/* Is A_k diagonal, and the inertia a multiple of 1? */
 static bool is_round(int n, const double *A, int64_t apart)
 {
     const double *I = A + 3 * apart;
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
 }
 
-/* Is a diagonal A_k of a body that moves alike in all directions? */
+/* Is A_k diagonal, and the mass the same in all directions? */
 static bool is_even(int n, const double *A, int64_t apart)
 {
     return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
@@ -231,7 +231,7 @@ st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definit
 
 /* ------------------------------------------------------------------ contacts */
 
-/* Rows of H as it stands. Those on whole bodies, as nearly all are, have their numbers in order. */
+/* Copies rows of H. Rows on whole bodies, which are the most frequent ones, have their entries in order. */
 static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double row[STI_TURNING][2][STI_NODE])
 {
     const st_Problem *p = graph->problem;
@@ -252,7 +252,7 @@ static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double 
     }
 }
 
-/* What a row has of velocities that nothing but time changes. */
+/* The contribution of prescribed velocities to a row. */
 static double led_velocity(const sti_Graph *graph, const sti_Net *net, int row, const double *v_free)
 {
     const st_Sparse *H = &graph->problem->H;
@@ -298,8 +298,8 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *
     graph->code->fill(to, &rows);
 }
 
-/* Point, normal and tangent of contact c, and the centres of its bodies; zeros without a contact, and as the centre of
- * the ground, whose levers count nothing.                                                         */
+/* Point, normal and tangent of contact c, and the centres of its bodies. Zeros for a lane without a contact, and for
+ * the centre of the ground, whose levers are not used. */
 static const double *frame_of(const sti_PileContacts *pile, int c, const double *centre[2])
 {
     static const double nowhere[9] = {0};
@@ -410,8 +410,8 @@ static void fill_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* Contacts in their own order, in which what is known of them stands in memory: each colour's lanes then fill one after
- * another, and large piles wait for memory less than where lanes fetch their contacts from all over it.       */
+/* Contacts in the order of the problem, in which their data are in memory. The lanes of each colour are then filled
+ * one after another, and large piles wait less for memory than if each lane fetched its contact. */
 static void fill_ball_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_Graph *graph = ctx;
@@ -469,7 +469,7 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, 
 
 /* ------------------------------------------------------------------ orders */
 
-/* What a team works on: an array by lanes and one in the problem's order. */
+/* Data for the threads: an array by lanes and one in the order of the problem. */
 typedef struct Order {
     const sti_Graph *graph;
     double *lanes, *rows;
@@ -493,7 +493,7 @@ void sti_lanes_give(const sti_Graph *graph, const double *lanes, double *out)
     sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, give_range, &order);
 }
 
-/* Directions that a contact does not have are 0. */
+/* Directions that a contact does not have are set to 0. */
 static void take_range(void *ctx, int64_t first, int64_t end)
 {
     const Order *order = ctx;
@@ -507,7 +507,7 @@ static void take_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* Lanes without a contact, too. */
+/* Also fills lanes without a contact. */
 void sti_lanes_take(const sti_Graph *graph, const double *from, double *lanes)
 {
     Order order = {.graph = graph, .from = from, .lanes = lanes};

@@ -1,7 +1,7 @@
 /* pile_sweep.c -- see pile.h: passes over all batches, colour after colour, and the judge. */
 #include "pile/pile.h"
 
-/* Contacts from which on a sweep, with a wait behind every colour, is worth a team. */
+/* Number of contacts from which on several threads share a sweep, although they wait after every colour. */
 enum { TEAM = 1024 };
 
 /* The widest vectors that this processor has; the bits are the same with all of them. */

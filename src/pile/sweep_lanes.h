@@ -3,16 +3,16 @@
  * One visit of a contact (Coulomb's law; frictionless with mu = 0):
  *
  *     u_n = 0 or r_n = 0:          r_n <- max(0, r_n - omega u_n/W_nn),     omega = 1.3
- *     the tangents feel it:        u_T <- u_T + W_Tn (change of r_n)
- *     stick, if the cone allows:   x = r_T - inv(W_TT) u_T        where |x| <= mu r_n
+ *     effect on the tangents:      u_T <- u_T + W_Tn (change of r_n)
+ *     stick, if the cone allows:   x = r_T - inv(W_TT) u_T        if |x| <= mu r_n
  *     else slip:                   x = r_T - u_T/lambda_max(W_TT), shortened to mu r_n
  *
- * Not the exact local solution where W couples normal and tangents, but with the same fixed points: nothing moves
- * only where u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the cone's boundary. omega > 1 goes
- * beyond what the contact alone asks for, since its neighbours will, too (SOR; Young 1954): 666 falling spheres sink
- * by 2.0 % of r with 6 sweeps instead of 2.6 %; with 1.5 it is 2.1 %. There are no branches, so that lanes keep
- * together. The operations and their order are the same in every version, and none is fused: all give the same bits.
- */
+ * This is not the exact local solution if W couples normal and tangents, but it has the same fixed points: r is
+ * unchanged only if u_n >= 0, r_n >= 0, r_n u_n = 0, and u_T = 0 or against r_T on the boundary of the cone. omega > 1
+ * goes beyond the solution of one contact, because its neighbours move in the same direction (SOR; Young 1954): 666
+ * falling spheres sink by 2.0 % of r with 6 sweeps instead of 2.6 %; with 1.5 it is 2.1 %. There are no branches, so
+ * all lanes do the same. The operations and their order are the same in every version, and none is fused: all give the
+ * same bits. */
 #include "math/tsan.h"
 #include "pile/pile.h"
 #include "pile/rest.h"
@@ -141,7 +141,7 @@ INLINE void gather(int at, const double *v, const int32_t *body, Lanes x[STI_NOD
     load_eight(from, x);
 }
 
-/* x is spent. The ground is not written to, which lanes and threads share, nor what does not move.         */
+/* Overwrites x. The ground, which lanes and threads share, is not written, nor are bodies that do not move. */
 INLINE void scatter(int at, double *v, const int32_t *body, int32_t ground, Mask moves, Lanes x[STI_NODE])
 {
     for (int k = 0; k < STI_NODE; k += WIDTH)
@@ -155,7 +155,7 @@ INLINE void scatter(int at, double *v, const int32_t *body, int32_t ground, Mask
     }
 }
 
-/* Numbers of a contact by direction. */
+/* Loads the numbers of a contact by direction. */
 INLINE void load_directions(int at, const double *from, int n, Lanes *x)
 {
     for (int d = 0; d < n; d++)
@@ -413,7 +413,7 @@ INLINE void load_turn_mu(int at, sti_LaneMap map, Lanes mu[2])
         mu[k] = load(at, map.kind == STI_TURNING_BALLS ? map.ball_turns->mu[k] : map.row_turns->mu[k]);
 }
 
-/* Shortened to what the normal impulse allows. */
+/* Shortens the rolling and spinning impulses to the limit given by the normal impulse. */
 INLINE void shorten_turns(int at, sti_LaneMap map, Lanes normal, Lanes x[3])
 {
     Lanes mu[2];
@@ -429,8 +429,8 @@ INLINE void shorten_turns(int at, sti_LaneMap map, Lanes normal, Lanes x[3])
         x[d] += zero;
 }
 
-/* Rolling and spinning feel what the other directions have done to x; returns the square of their own change, which is
- * in x afterwards.                                                                                   */
+/* Rolling and spinning react to the change of x by the other directions. Returns the square of their own change, which
+ * is then included in x. */
 INLINE Lanes visit_turns(int at, sti_LaneMap map, Lanes normal, Lanes *r, Lanes x[2][STI_NODE])
 {
     Lanes u[3], next[3], change[3], moved = {0};
@@ -597,7 +597,7 @@ INLINE void invert_two(int at, const Lanes W[3], double to[3][STI_LANES], double
     store(at, to[2], choose(regular, a * over, slip));
 }
 
-/* What a visit needs of W: omega/W_nn, inv(W_TT) and 1/lambda_max of it. */
+/* The numbers of W for a visit: omega/W_nn, inv(W_TT) and 1/lambda_max of it. */
 static void invert(sti_Batch *batch)
 {
     for (int at = 0; at < STI_LANES; at += WIDTH) {
@@ -721,7 +721,7 @@ INLINE void measure_balls(int at, const sti_BallLanes *balls, Lanes x[2][STI_NOD
     W[0] += load(at, balls->C);
 }
 
-/* Of rolling and spinning: b, the inverses, and the trace of W, each where a contact has it. */
+/* For rolling and spinning directions that a contact has: b, the inverses, and the trace of W. */
 INLINE Lanes measure_turns(int at, const sti_Batch *batch, sti_LaneMap map, Lanes x[2][STI_NODE], Lanes b[3])
 {
     const Lanes zero[3] = {0};
@@ -756,9 +756,9 @@ INLINE Lanes measure_turns(int at, const sti_Batch *batch, sti_LaneMap map, Lane
     return rolls * (W[0] + W[2]) + spins * W_SS;
 }
 
-/* W_cc, b and the weights of r. To the sums are added, over all rows, the squares of rho b, of rho times what the terms
- * of b are at most, | h~ | | v~ | with | h~_d |^2 = W_dd, and of rho itself; and how many contacts there are whose
- * normals move nothing.                                                                           */
+/* W_cc, b and the weights of r. Adds to the sums, over all rows, the squares of rho b, of rho times the largest
+ * possible terms of b, | h~ | | v~ | with | h~_d |^2 = W_dd, and of rho itself; and the number of contacts whose
+ * normals move no body. */
 static void prepare(sti_Batch *batch, sti_LaneMap map, const double *v_free, double *b_batch, double *weight,
                     double sum[STI_SUMS])
 {
@@ -860,7 +860,7 @@ INLINE void add_judgement(int at, const sti_Batch *batch, Lanes share, Lanes pow
         if (worse[l] != 0) out->contact[at + l] = batch->contact[at + l];
 }
 
-/* u of r, and its share in the residual: residual.c says what is measured. */
+/* u for r, and the contribution to the residual as defined in residual.c. */
 INLINE void judge_batch(int at, const sti_Batch *batch, sti_LaneMap map, const Lanes r[3], Lanes rho, const double *v,
                         Lanes u[3], sti_LaneJudgement *out)
 {

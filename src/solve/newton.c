@@ -1,28 +1,27 @@
 /* newton.c -- proximal point around a semismooth Newton method.
  *
- * W is singular wherever contacts are redundant, which is nearly everywhere. So a sequence of problems
+ * W is singular if contacts are redundant, which is nearly always. Therefore a sequence of problems
  *
  *     law( r, W r + b + alpha E (r - c) ),      E = diag(1/rho_i)                                 (1)
  *
- * is solved, c being the last solution: the proximal point method (Rockafellar 1976; for friction Acary,
- * Bremond & Huber 2018). Where c stops moving the added term is 0 and r solves the problem itself, whatever
- * alpha was; W + alpha E is never singular. Each law is written as F(r, u) = 0 (alart_curnier.h), and with A = dF/dr,
+ * is solved, where c is the last solution: the proximal point method (Rockafellar 1976; for friction Acary,
+ * Bremond & Huber 2018). When c no longer changes, the added term is 0 and r solves the problem itself for any
+ * alpha; W + alpha E is never singular. Each law is written as F(r, u) = 0 (alart_curnier.h), and with A = dF/dr,
  * B = dF/du the Newton step for (1) is
  *
  *     (A + B (W + alpha E)) d = -F                                                               (2)
  *
  * Contacts between free bodies are eliminated down to the bodies' velocities (body_space_newton.h), and W is not
- * formed. Elsewhere, rows of contacts that are open have B = 0 and A = I: their d is known, and only the others enter
+ * formed. In other problems, rows of open contacts have B = 0 and A = I: their d is known, and only the others enter
  * the sparse factorisation (math/sparse_lu.h). A step is accepted when it lowers  sum |F_i|^2/rho_i  against the
  * largest of the last few values (Grippo, Lampariello & Lucidi 1986), and is halved otherwise.
  *
- * alpha falls as long as things go well (the method ends as Newton's on the problem itself) and grows when a
- * problem (1) cannot be solved: the larger it is, the closer (1) is to one contact by itself. It falls
- * gently where (1) takes many steps. Boldly is quicker on most problems, but where the solutions form a curved
- * set (W singular, contacts sliding) it ends in ever shorter steps.
+ * alpha falls while problems (1) are solved quickly (the method then ends as Newton's on the problem itself) and grows
+ * when one cannot be solved: the larger alpha is, the more independent are the contacts in (1). alpha falls
+ * slowly if (1) takes many steps. A faster fall is quicker on most problems, but if the solutions form a curved
+ * set (W singular, contacts sliding) it leads to ever shorter steps.
  *
- * A start that is nearly an answer is left to sweeps over the graph first (try_sweeps).
- */
+ * A start close to the solution is first improved by sweeps over the graph (try_sweeps). */
 #include "problem/law.h"
 #include "reduce/alart_curnier.h"
 #include "reduce/residual.h"
@@ -38,16 +37,16 @@ static const double alpha_start[] = {1e-4, 1e-3, 1e-2, 1e-5};
  * many steps. */
 static const double inner_fall = 1e-1;
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
-/* Residual of a start near an answer. There contacts at the edge of touching change sides with every step, and the
- * merit rises before it falls: so many full steps are taken on trust, and taken back if they did not help (a watchdog:
- * Chamberlain et al. 1982). Not by a W of more rows than DEAR: among thousands of contacts some change sides all the
- * time, the steps are mostly taken back, and they are dear.                                       */
+/* Residual of a start close to the solution. There contacts that barely touch open or close with every step, and the
+ * merit rises before it falls. So this many full steps are taken without a line search, and undone if they did not
+ * help (a watchdog: Chamberlain et al. 1982). Not for a W of more rows than DEAR: among thousands of contacts some
+ * open or close in every step, most of these steps would be undone, and they are expensive. */
 static const double near = 1e-3;
 enum { WATCHED = 4, DEAR = 3000 };
-/* A start whose residual is not far above the tolerance is left to sweeps first: so many at most, or until r changes by
- * a tenth of what the first one changed.                                                          */
+/* A start whose residual is at most this many times the tolerance is swept first, until r changes by less than this
+ * part of the first change. */
 static const double sweep_within = 10.0, swept_out = 0.1;
-/* What they must take away: less, and the next steps would call for them again and again. */
+/* Sweeps must reduce the residual to this part. Otherwise the next steps would need sweeps again and again. */
 static const double few_left = 0.5;
 enum { SWEEPS = 32 };
 /* Problems (1) without progress before it is called stalled. */
@@ -57,7 +56,7 @@ static const st_SolverParameter newton_parameters[] = {
     {0},
 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
-/* Pivots of (2), whose rows are scaled to about 1. */
+/* Smallest pivot of (2), whose rows are scaled to about 1. */
 static const double tiny_pivot = 1e-15;
 
 typedef struct Newton {
@@ -246,11 +245,11 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
         sti_task_report_residual(task, s->measure);
         *solved = s->done;
         if (s->done) return ST_OK;
-        /* Is what is left rounding? (2) is as singular as alpha is small, and where W has a null space every full step
-         * moves r in it by about eps/alpha of its size, which nothing corrects. */
+        /* Is the rest of the error rounding? (2) is almost singular if alpha is small. If W has a null space, every
+         * full step moves r in it by about eps/alpha of its size, and nothing corrects this. */
         rounded =
             length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
-        if (rounded == 2) { /* an alpha whose rounding is below the tolerance */
+        if (rounded == 2) { /* an alpha whose rounding error is below the tolerance */
             s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
             return ST_OK;
         }
@@ -261,14 +260,16 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
 
 /* ------------------------------------------------------------------ cold start */
 
-/* The regularisation of that solve, and what counts as touching: a contact that opens at no more than this part of the
- * speed at which the fastest one closes. All boxes of a stack fall alike at first, and only the lowest closes.      */
+/* The regularisation of that solve, and the limit for touching contacts: a contact counts as touching if it opens at
+ * no more than this part of the speed at which the fastest one closes. At first all boxes of a stack fall with the
+ * same speed, and only the lowest contact closes. */
 static const double linear_alpha = 1e-5, nearly = 0.1;
 
-/* From no impulses at all Newton's steps find the loads of a stack course by course: 70 steps for 40 courses, each with
- * its factors. One linear solve, in which all contacts that touch stick, finds them at once; another one leaves out
- * those that would pull. What it gives is moved into the laws' sets. 1 to 6 steps are left, also where its residual is
- * above that of no impulses, as in a wall whose bricks touch side by side (27 steps without it, 8 with it).    */
+/* Without a start, Newton's method finds the loads of a stack course by course: 70 steps for 40 courses, each with a
+ * factorisation. One linear solve, in which all touching contacts stick, finds them at once; a second one leaves out
+ * contacts that would pull. The result is projected on the sets of the laws. Then 1 to 6 steps remain, even if its
+ * residual is above that of zero impulses, as in a wall whose bricks touch side by side (27 steps without it, 8 with
+ * it). */
 static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
 {
     const st_Problem *p = task->problem;
@@ -313,9 +314,9 @@ static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-/* Things at rest creep a little, with the impulses of the last step, until these are no answer any more. What is wrong
- * with them then is mostly local: sweeps over the graph take it away at a fraction of what factors cost. *enough: they
- * did; if not, r is what it was.                                                                  */
+/* Bodies at rest creep a little with the impulses of the last step, until the residual exceeds the tolerance. The
+ * error is then mostly local: sweeps over the graph remove it at a fraction of the cost of a factorisation. *enough:
+ * they did; if not, r is restored. */
 static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;
@@ -350,7 +351,7 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     if (enough) return ST_OK;
     STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
     s->by_bodies = s->base->by_bodies;
-    if (!formed) return ST_OK; /* r stays what it was: the residual tells */
+    if (!formed) return ST_OK; /* r is unchanged, and the residual shows it */
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
     const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
@@ -388,7 +389,7 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
         memcpy(s->center, task->r, bytes);
         STI_TRY(solve_proximal(s, task, &solved, err));
         failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
-        if (solved) { /* the easier it was, the bolder the next one; what gained a thousandfold stays */
+        if (solved) { /* the fewer steps it took, the faster alpha falls; after a gain of a factor of 1000 it stays */
             const int steps = task->iterations - start;
             if (!(s->base->least < 1e-3 * before))
                 s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
