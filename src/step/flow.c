@@ -1,16 +1,15 @@
 /* step/flow.c -- bodies that come and go while a system runs: the inlets and outlets of its scene.
  *
- * All grains that an inlet will ever bring are bodies of the scene from the start, so that ids, names and recordings
- * stay as they are. One that waits, or is gone, is absent (model/presence.c). Before each step
+ * All grains that an inlet will ever insert are bodies of the scene from the start, so that ids, names and recordings
+ * do not change. A grain that waits, or has left, is absent (model/presence.c). Before each step
  *
- *     bodies whose centre is inside an outlet are gone;
- *     grains that are due at an inlet are put at a random free place in its region; one that finds none waits, and
- *     those after it wait, too.
+ *     bodies whose centre is inside an outlet leave;
+ *     grains that are due at an inlet are put at a random free place in its region. If there is none, the grain and
+ *     those after it wait.
  *
- * A user takes free bodies out and puts them in likewise, between two steps and in constant time: nothing is compiled.
- * Contacts are looked for once after all changes of a step. Random numbers follow from the seed, the body and the
- * number of the step: nothing but the presence of bodies has to be saved.
- */
+ * Users remove and insert free bodies in the same way, between two steps and in constant time: nothing is compiled.
+ * Contacts are searched once after all changes of a step. Random numbers follow from the seed, the body and the
+ * number of the step, so that only the presence of bodies has to be saved. */
 #include "step/flow.h"
 
 #include "base/range.h"
@@ -21,13 +20,13 @@
 
 #include <stiction/query.h>
 
-#define TRIES      30   /* places of a grain, in a step                                      */
+#define TRIES      30   /* places that are tried for a grain in a step */
 #define WALL_TRIES 500  /* before an inlet counts as inside a wall                           */
-#define CLEAR      1e-3 /* between a grain that comes in and what is there, in its own sizes */
+#define CLEAR      1e-3 /* distance of a new grain from other bodies, relative to its size */
 
 /* ---- places ----------------------------------------------------------------------------------- */
 
-/* Random numbers of a body in a step. */
+/* Random numbers for a body in a step. */
 static uint64_t random_of(const sti_Inlet *inlet, int body, int64_t step)
 {
     uint64_t state = inlet->seed;
@@ -48,7 +47,7 @@ static st_Pose random_place(const sti_Inlet *inlet, uint64_t *random)
     return (st_Pose){pose_point(inlet->region.pose, p), inlet->turned ? sti_random_turn(random) : pose_identity().q};
 }
 
-/* Is there nothing within the ball that holds the body? walls: only what never moves counts. */
+/* Is the ball around the body free? walls: only bodies that never move count. */
 static st_Status is_place_free(st_System *system, int body, st_Vec3 at, bool walls, bool *is, st_Error *err)
 {
     const sti_World *world = system->model.world;
@@ -140,7 +139,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
         STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
     }
     for (int k = 0; k < scene->n_outlets; k++) {
-        /* A pattern that is more than a star says what is meant. */
+        /* A pattern other than a single star must match a body. */
         const sti_Outlet *outlet = &scene->outlet[k];
         if (outlet->bodies != NULL && strcmp(outlet->bodies, "*") != 0) {
             int n = 0;
@@ -283,8 +282,8 @@ static st_Status apply_changes(const sti_Model *model, sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* Contacts of bodies that the user took out or put in: those of the old place are forgotten, those of the new one are
- * looked for once for all of them. What slept beside them wakes.                                  */
+/* Contacts of bodies that the user removed or inserted: those at the old places are dropped, those at the new places
+ * are searched once for all of them. Sleeping neighbours wake. */
 static st_Status settle_relocated(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     sti_World *world = model->world;

@@ -1,18 +1,17 @@
-/* step/measure.c -- the measures of a scene: what people who simulate grains plot.
+/* step/measure.c -- the measures of a scene, as used in simulations of grains.
  *
  * bulk: grains whose centre is in the region, of volume V, and contacts whose point is in it. With F the force on b of
- * a contact from a to b, l the branch from the centre of a to that of b (from the contact, where one of them does not
+ * a contact from a to b, l the branch from the centre of a to that of b (from the contact, if one of them does not
  * move), u = v - mean velocity:
  *
  *     stress         s = (1/V) ( sum over contacts F l' + sum over grains m u u' ), made symmetric: compression is
  *                    positive; Love 1927, Weber 1966, and the kinetic part of coarse graining (Goldhirsch 2010)
  *     temperature    mean of |u|^2 / 3, weighted by mass
- *     coordination   contacts that carry of the grains in the region, per grain
+ *     coordination   loaded contacts of the grains in the region, per grain
  *     strong, chain  share of the contacts whose force is above the mean; grains in the largest cluster that these
- *                    connect, over all: near 1 where force chains percolate (Radjai et al. 1998)
+ *                    connect, over all: near 1 if force chains percolate (Radjai et al. 1998)
  *
- * Forces are impulses of the last step over its length, impacts among them: a mean over the step.
- */
+ * Forces are the impulses of the last step, including impacts, over its length: a mean over the step. */
 #include "step/flow.h"
 
 #include "grains/grains.h"
@@ -199,7 +198,7 @@ void sti_measures_destroy(const sti_Model *model, sti_StepWork *work)
     sti_free(a, flow->totals, 2 * n + 1, sizeof *flow->totals);
 }
 
-/* ---- flow: what crosses the boundary of a region in a step -------------------------------------------- */
+/* ---- flow: bodies that cross the boundary of a region in a step ---------------------------------------- */
 
 static bool is_inside(const sti_Model *model, const sti_State *state, const st_RegionDef *region,
                       const sti_Measured *of, int body)
@@ -260,13 +259,13 @@ static st_Vec3 mean_force(const st_ContactReport *c, double h)
     return scale(1 / h, r);
 }
 
-/* A contact that carries, in compression or, with adhesion, in tension; the force is that on b. */
+/* A loaded contact, in compression or, with adhesion, in tension; with the force on b. */
 typedef struct Carrier {
     int a, b;
     st_Vec3 point, force;
 } Carrier;
 
-/* Those of the last step whose point is in the region (NULL: anywhere). */
+/* The loaded contacts of the last step whose point is in the region (NULL: anywhere). */
 static st_Status list_carriers(const st_System *system, const st_RegionDef *region, Carrier **out, int *n,
                                int64_t *capacity, st_Error *err)
 {

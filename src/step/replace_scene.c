@@ -1,16 +1,15 @@
-/* step/replace_scene.c -- a system that goes on with another scene, and one that goes on twice.
+/* step/replace_scene.c -- continues a system with another scene, and clones a system.
  *
- * The system that follows is made whole, beside the one that is there, and takes its place when nothing can fail any
- * more. What follows from (t, q, v) it finds by itself; carried over are the contacts held closed and those that
- * carried, the forces that solvers start from, deformations of compliant contacts, what controllers said and what was
- * summed up. Integrators of order two start again, as after an event.
- */
+ * The new system is built completely beside the old one, and replaces it when nothing can fail any more. Data that
+ * follow from (t, q, v) are computed again. The rest is carried over: contacts that are held closed or loaded, the
+ * forces from which solvers start, deformations of compliant contacts, controls, and sums. Integrators of order two
+ * start again, as after an event. */
 #include "step/contact/contact_model.h"
 #include "step/on_device.h"
 
 #include <stdlib.h>
 
-/* Where things of the old world are in the new one; -1: gone, or, looking back, new. */
+/* The numbers of objects of the old world in the new one. -1: removed or, in the other direction, new. */
 typedef struct Moved {
     const sti_World *was, *now;
     int *room; /* holds the lists                                                                  */
@@ -46,7 +45,7 @@ static void find_joints(Moved *moved)
     }
 }
 
-/* The id of a contact in the new world; false: it is gone, or its shapes are the other way round. */
+/* The id of a contact in the new world. false: it is gone, or its shapes have changed their order. */
 static bool move_id(const Moved *moved, uint64_t *id)
 {
     const int joint = sti_limit_joint(*id);
@@ -72,7 +71,7 @@ static bool is_new(const Moved *moved, uint64_t id)
     return moved->shape_from[sti_contact_shape(id, 0)] < 0 || moved->shape_from[sti_contact_shape(id, 1)] < 0;
 }
 
-/* ---- what is carried over --------------------------------------------------------------------- */
+/* ---- carrying over ------------------------------------------------------------------------------- */
 
 static st_Status carry_ids(const sti_Model *model, const Moved *moved, const sti_IdSet *from, sti_IdSet *to,
                            st_Error *err)
@@ -105,7 +104,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A motor of another type wants something else. */
+/* A motor of another type gets no control: its value would have another meaning. */
 static void carry_controls(const Moved *moved, sti_World *now)
 {
     const sti_World *was = moved->was;
@@ -143,14 +142,14 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, st_Syst
     moved->now = now->model.world;
     find_shapes(moved);
     find_joints(moved);
-    /* Contacts held closed: those that were, and what touches now and was not there. */
+    /* Contacts held closed: those that were held, and new contacts that touch. */
     int n = 0;
     for (int k = 0; k < now->state.active.n; k++)
         if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
     now->state.active.n = n;
     STI_TRY(carry_ids(&now->model, moved, &state->active, &now->state.active, err));
-    /* Contacts that carried at the end of the last step, those under sleepers, too: without them integrators of order
-     * two take what rests for what has just landed, and their next step is a rough one.                   */
+    /* Contacts that were loaded at the end of the last step, including those of sleeping bodies. Otherwise integrators
+     * of order two would treat resting contacts as new ones, and make their next step a rough one. */
     STI_TRY(carry_ids(&now->model, moved, &state->loaded, &now->state.loaded, err));
     for (int k = 0; k < work->sleep.n_contacts; k++) {
         uint64_t id = work->sleep.contact[k].impulse.id;
@@ -167,8 +166,8 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, st_Syst
         carry_force(moved, work->sleep.contact[k].impulse, &now->state);
     if (now->state.forces.n > 1)
         qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
-    /* Patches say where their deformations stand: these are copied as they are, with those of contacts that are gone.
-     */
+    /* Patches contain the place of their deformations. All deformations are copied, including those of removed
+     * contacts. */
     const sti_Patches *from = &state->patches;
     sti_Patches *to = &now->state.patches;
     if (from->n != 0) {

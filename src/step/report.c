@@ -1,17 +1,16 @@
-/* step/report.c -- what a step says of forces: contacts, sums over a body, joints, springs, momentum.
+/* step/report.c -- forces of a step: contacts, sums over a body, joints, springs, momentum.
  *
- * A joint row with gradient (on_a, on_b) and impulse l does
+ * A joint row with gradient (on_a, on_b) and impulse l acts with
  *
  *     force l on_b.linear,   torque about the joint's point p   l (on_b.angular - (p - x_b) x on_b.linear)
  *
- * to body b, and the opposite to a at the same point.
+ * on body b, and with the opposite on a at the same point.
  *
- * Forces are means over the step: the impulse of all its stages and pieces without impacts, over the time they act for
- * (impulses.c; a step of one stage is read from its step problem). They are of order two in the middle of the step with
- * the integrators of order two. Impulses of impacts are reported apart. A fixed step cannot tell both apart: of a
- * contact that closes in it, and of all contacts and joints of the mechanisms it strikes, the whole impulse counts as
- * an impact (`struck`) and the force is 0 (strike.c).
- */
+ * Forces are means over the step: the impulse of all its stages and pieces without impacts, over the time in which they
+ * act (impulses.c; a step of one stage is read from its step problem). With the integrators of order two they are of
+ * order two in the middle of the step. Impulses of impacts are reported separately. A fixed step cannot separate both:
+ * if a contact closes in it, the whole impulse of this contact, and of all contacts and joints of the mechanisms that
+ * it strikes, counts as an impact (`struck`), and the force is 0 (strike.c). */
 #include "step/contact/contact.h"
 #include "step/impulses.h"
 #include "step/joint_coordinates.h"
@@ -73,8 +72,8 @@ int st_system_contact_count(const st_System *system)
     return n_solved(&system->work) + system->work.sleep.n_contacts;
 }
 
-/* H'v of a contact, and its belt: u without what drift, an impact law and compliance add to it. In a pile (order one,
- * rigid) these are a closing gap and a diagonal compliance: no rows are needed.                   */
+/* H'v of a contact, and its belt: u without the terms of drift, impact law and compliance. In a pile (order one,
+ * rigid) these are a closing gap and a diagonal compliance, so rows are not needed. */
 void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity)
 {
@@ -91,7 +90,7 @@ void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, con
     }
 }
 
-/* A contact of the step problem of one stage, as a sum over the stages of a step has it. */
+/* A contact of the step problem of a step with one stage, in the form of the sums over stages. */
 static sti_ContactImpulse contact_of_stage(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                                            int c)
 {
@@ -240,7 +239,7 @@ static double measure_speed(const sti_Model *model, const sti_State *state, int 
     return sum;
 }
 
-/* From what the one step problem of a step was made: rows at the state before are in `trial` now, and so is v. */
+/* The data of a step with one stage: the rows and the velocity at the state before are in `trial`. */
 static sti_StageEnds ends_of_step(const sti_StepWork *work)
 {
     return (sti_StageEnds){.rows = &work->trial, .v = work->v_new};
@@ -462,7 +461,8 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (!system->model.rigid) return ST_ERR_ARGUMENT;
     STI_TRY(sti_device_fetch(system, NULL));
-    for (int b = 1; b < sti_first_rotor(world); b++) { /* what turns a rotor turns both bodies against each other */
+    for (int b = 1; b < sti_first_rotor(world);
+         b++) { /* a torque on a rotor acts on both bodies in opposite directions */
         const sti_BodyMass *of = &world->values.body[b];
         st_Pose pose = sti_pose(system->state.q, b);
         st_Vec3 v, w;

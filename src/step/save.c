@@ -3,9 +3,8 @@
  *     head:      magic, version, n_q, n_v, changes, fingerprint of the scene
  *     sections:  tag[8], bytes of an element, elements, the elements themselves; to the end
  *
- * What a next step depends on and cannot be computed again from (t, q, v) must be listed here, as one line of
- * `sections` each. Rows and contacts at q are not saved, they are evaluated again from the same bits.
- */
+ * All data that the next step depends on, and that cannot be computed from (t, q, v), must be listed here, as one line
+ * of `sections` each. Rows and contacts at q are not saved: they are evaluated again from the same bits. */
 #include "device/flat_pile.h"
 #include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
@@ -31,7 +30,7 @@ typedef struct Section {
     int64_t size, count; /* bytes of an element, elements */
 } Section;
 
-/* What integrators of order two and located events remember of the step before. */
+/* History for integrators of order two and located events. */
 typedef struct Past {
     double h, speed, pull;
     sti_Works works;
@@ -139,7 +138,7 @@ static int64_t value_count(const sti_World *world, int section)
                                       : world->scene->n_shapes;
 }
 
-/* A part of the state: where it stands, how many elements. */
+/* A part of the state: its address and the number of elements. */
 typedef struct Part {
     const void *data;
     int64_t count;
@@ -165,7 +164,7 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
     part[PAST_COORDINATES] = (Part){system->state.history.q, past_kept ? system->model.n_q : 0};
     part[PAST_VELOCITIES] = (Part){system->state.history.v, past_kept ? system->model.n_v : 0};
     part[PAST_ACCELERATIONS] = (Part){system->state.history.a, past_kept ? system->model.n_v : 0};
-    const sti_StepImpulses *last = &system->state.past_impulses; /* bdf2: what it reports depends on the step before */
+    const sti_StepImpulses *last = &system->state.past_impulses; /* bdf2: its reports depend on the step before */
     part[PAST_LOADS] =
         (Part){last->load[STI_FINITE],
                (system->state.past_impulses.spring != NULL ? (int64_t)STI_N_LOADS * system->model.n_v : 0)};
@@ -245,7 +244,7 @@ static st_Status state_damaged(st_Error *err)
 /* Element k of a part; the bytes need not be aligned. */
 #define READ(part, k, to) memcpy((to), (const char *)(part)->data + (size_t)(k) * sizeof *(to), sizeof *(to))
 
-/* Ids tell the shapes, joints and rows of a world. */
+/* Is this the id of a shape, joint or row of the world? */
 static bool is_of_world(const sti_Model *model, uint64_t id)
 {
     const sti_World *world = model->world;
@@ -297,7 +296,7 @@ static st_Status check_past_impulses(const sti_Model *model, const Part part[N_S
     return ST_OK;
 }
 
-/* How many steps are known and the order to predict with stand first. */
+/* The first two numbers are the number of known steps and the order of the prediction. */
 static st_Status check_mean(const Part *part, int n_v, st_Error *err)
 {
     double counts[2] = {0};
@@ -350,7 +349,7 @@ static st_Status check_parts(const sti_Model *model, const sti_StepWork *work, c
     sti_TimeGrid grid;
     READ(&part[TIME_GRID], 0, &grid);
     if (!isfinite(grid.start) || !(grid.h >= 0) || !isfinite(grid.h)) return state_damaged(err);
-    /* counts go on from here, and times are made of them: a double has to tell them apart */
+    /* the counter goes on from this value, and times are computed from it: it must be exact as a double */
     const int64_t most = (int64_t)1 << 53;
     int64_t steps;
     READ(&part[STEPS], 0, &steps);
@@ -522,7 +521,8 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
     if (other && put != ST_OK) sti_enter_values(&s->model, &s->work, &values);
     sti_values_free(world, &values);
     STI_TRY(put);
-    copy_part(s->state.v, &part[VELOCITIES], sizeof *s->state.v); /* of rotors, too, which follow what is set */
+    copy_part(s->state.v, &part[VELOCITIES],
+              sizeof *s->state.v); /* including those of rotors, which follow from the settings */
     copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
     copy_part(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
     copy_part(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
@@ -634,7 +634,7 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
                         head.changes, system->state.n_changes);
     /* Find every section; unknown ones are a newer library's. */
     const char *bytes = buffer;
-    int next = 0; /* they stand in this order where this library wrote them */
+    int next = 0; /* this library writes the sections in this order */
     for (size_t at = sizeof(Head); at < size;) {
         Section section;
         int k = next < N_SECTIONS ? next : 0;

@@ -15,7 +15,7 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
     return ST_OK;
 }
 
-/* What is found at a new state, and what touches there. ahead: for a step of this length; 0: for none. */
+/* Evaluates rows and contacts at a new state. ahead: contacts are found for a step of this length; 0: for none. */
 static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
                              const double *v, double ahead, st_Error *err)
 {
@@ -224,14 +224,12 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
     return status;
 }
 
-/* ---- the state before a step -------------------------------------------------------------------- */
+/* ---- backup -------------------------------------------------------------------------------------- */
 
-/* The state before a step, to go back to when it fails.
- *
- * A step that fails leaves no trace (system.h). What it computes stands beside the state until it is accepted; copied
- * here is what it changes on its way. The forces of the last step are exchanged, not copied, and only when others take
- * their place before the step stands (warm_start.c).
- */
+/* The state before a step, which is restored if the step fails. A step that fails leaves no trace (system.h). Most
+ * results of a step are stored beside the state until the step is accepted. Only the parts of the state that the step
+ * changes earlier are copied here. The forces of the last step are exchanged instead of copied, and only if they are
+ * overwritten before the step is accepted (warm_start.c). */
 
 /* Copy one state over another; the sets have room where sti_save made it. */
 static void copy_history(const sti_Model *model, sti_History *to, const sti_History *from)
@@ -286,7 +284,7 @@ void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
     if (saved->kept) STI_EXCHANGE(sti_Impulses, state->forces, work->saved.state.forces);
     work->warm.to_keep = 0;
     if (saved->lost) state->forces.n = 0;
-    work->ahead.foreseen = 0; /* `here` may hold what an attempt has run into: it is looked at anew */
+    work->ahead.foreseen = 0; /* `here` may contain contacts that only the failed attempt met: find them again */
     if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->saved.state.active);
     if (work->mean.past != NULL)
         memcpy(work->mean.past, work->mean.before, (size_t)sti_mean_past(model) * sizeof(double));

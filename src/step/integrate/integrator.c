@@ -93,7 +93,8 @@ st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_
 static double worst_velocity_error(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
 {
     const sti_Assembly *step = &work->step;
-    const double rounding = model->overlap / step->eta; /* ways of 1e-9 widths in a step are (sti_scale_settings) */
+    const double rounding =
+        model->overlap / step->eta; /* displacements of 1e-9 widths per step are rounding (sti_scale_settings) */
     const double fastest = sti_larger(state->fastest.speed, rounding);
     double worst = 0;
     for (int c = 0; c < step->n_gaps; c++) {
@@ -101,7 +102,7 @@ static double worst_velocity_error(const sti_Model *model, const sti_State *stat
         double error = fabs(u);
         if (error <= worst || error <= STI_VELOCITY_ERROR * fastest ||
             (u > 0 && (!(r > 0) || step->law[c].law == ST_LAW_CONE)))
-            continue; /* the cone law lifts what slides */
+            continue; /* the cone law lifts sliding contacts */
         if (u > 0) {
             sti_RowView row;
             double W = 0;

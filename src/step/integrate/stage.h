@@ -1,10 +1,9 @@
-/* step/integrate/stage.h -- the stage being assembled: shared only by the files that fill the step problem.
+/* step/integrate/stage.h -- a stage while it is assembled. Only the files that fill the step problem include it.
  *
  *     stage.c            momentum, joints and springs; the sequence
  *     stage_contacts.c   contacts, motors and joint friction: their rows, laws, drift and compliance
- *     pile_contacts.c    the same of many contacts between free bodies, as arrays instead of rows
- *     stage_solve.c      the solution of what is assembled
- */
+ *     pile_contacts.c    many contacts between free bodies, as arrays instead of rows
+ *     stage_solve.c      the solution of the problem */
 #ifndef STI_STAGE_H
 #define STI_STAGE_H
 
@@ -30,7 +29,7 @@ typedef struct sti_StageBuild {
 
 /* force_derivatives.c: A and a part of f, after the shift is known. */
 st_Status sti_linearise_forces(sti_StageBuild *build);
-/* stage_contacts.c: the wanted contacts and, after them, the bounded rows: H, w, C and the laws. */
+/* stage_contacts.c: the contacts of `wanted` and, after them, the bounded rows: H, w, C and the laws. */
 st_Status sti_stage_contacts(sti_StageBuild *build);
 /* pile_contacts.c: are the contacts of this stage a pile's, many between free bodies? Then they become arrays. */
 bool sti_is_pile(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage);
@@ -52,15 +51,15 @@ static inline double sti_base_speed(const sti_StageBuild *build, const sti_RowLi
     return sti_row_dot(rows, k, build->stage->v_base);
 }
 
-/* Time in which drift is to be gone: in the short piece of a step beside an event not the piece's own length,
- * which would make a velocity out of a gap of 1e-12 m.                                            */
+/* Time in which drift is corrected. A short piece of a step beside an event uses the length of the step: with its own
+ * length, a gap of 1e-12 m would give a large velocity. */
 static inline double sti_drift_time(const sti_StageBuild *build)
 {
     return sti_larger(build->stage->reach, 0.2 * build->work->h_asked);
 }
 
-/* What a spring and damper oppose to the row's velocity, per unit of time: eta k + d; where they follow the mean
- * of old and new velocity, a half of it from the new one, at half the step.                       */
+/* Impulse per unit of time with which a spring and damper oppose the velocity of the row: eta k + d. If they follow
+ * the mean of old and new velocity, half of it belongs to the new velocity, at half the step. */
 static inline double sti_resistance(const sti_StageBuild *build, double stiffness, double damping)
 {
     double eta = build->stage->eta;
@@ -69,7 +68,8 @@ static inline double sti_resistance(const sti_StageBuild *build, double stiffnes
 
 /* ---- contacts, as rows or as arrays ----------------------------------------------- */
 
-/* The next contact of the stage's rows, from c on, that is wanted, from *k on; `end`: none. Both stand by id. */
+/* The next contact of the stage's rows, from c on, that is in `wanted`, from *k on; `end`: none. Both are sorted by
+ * id. */
 static inline int sti_next_wanted(const sti_StageBuild *build, int c, int end, int *k)
 {
     const sti_ContactEntry *contact = build->stage->rows->contact;
@@ -97,9 +97,9 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
 /* The same into w of the problem being filled (sti_belt_speeds). */
 void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry);
 
-/* What of a gap is to be closed, or opened: within the slop nothing. Faces that rest on one another at many points have
- * more gaps than freedoms; gaps that differ by what the solver left over then ask for forces that no
- * load explains, anew in every step.                                                              */
+/* The part of a gap or overlap that is corrected: nothing within the slop. Faces that rest on each other at many
+ * points have more gaps than degrees of freedom. Correcting the small differences that the solver left would need
+ * large forces without a cause, other ones in every step. */
 static inline double sti_beyond(double gap, double slop)
 {
     return gap > slop ? gap - slop : (gap < -slop ? gap + slop : 0.0);

@@ -24,16 +24,16 @@ st_ContactLaw sti_contact_law(const sti_Model *model, const sti_ContactEntry *en
                            .mu_spin = spins ? surface->spinning / model->arm : 0.0};
 }
 
-/* Row k of a contact, beyond its tangents: which of the rates of turning, 0 about the normal, 1 and 2 about the
- * tangents. First those of rolling, then that of spinning. In the plane there is no second tangent and no rolling about
- * the first: -1, a row without entries.                                                           */
+/* The rate of turning in row k of a contact, after its tangents: 0 about the normal, 1 and 2 about the tangents.
+ * Rolling comes first, then spinning. In the plane there is no second tangent and no rolling about the first: -1, a
+ * row without entries. */
 static int turning_of(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
 {
     if (k < 3 || (entry->dim == 2 && k == 3)) return -1;
     return law->mu_spin > 0 && k == law->dim - 1 ? 0 : k - 2;
 }
 
-/* Row k of a contact among those of its model; -1: one without entries. */
+/* The row of the model for row k of a contact; -1: a row without entries. */
 static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
 {
     const int turning = turning_of(law, entry, k);
@@ -135,7 +135,7 @@ static st_Status add_rigid_contact(sti_StageBuild *build, int c, int first, cons
     return ST_OK;
 }
 
-/* A patch of elements; a contact of two rigid bodies (the limit of a joint) stays one. */
+/* Adds a patch of elements. A contact of two rigid bodies (the limit of a joint) remains one contact. */
 static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_ContactEntry *entry)
 {
     sti_Assembly *out = build->out;
@@ -147,7 +147,7 @@ static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_
     return ST_OK;
 }
 
-/* The wanted contacts; one that is beyond the margin at q* is left out. */
+/* The contacts of `wanted`, except those beyond the margin at q*. */
 static st_Status contacts(sti_StageBuild *build)
 {
     const st_Sink *sink = build->stage->rows;
@@ -163,8 +163,8 @@ static st_Status contacts(sti_StageBuild *build)
     return ST_OK;
 }
 
-/* Motors and joint friction: after the contacts, whose ids are smaller. No finite force changes an impact, so that they
- * are left out of one.                                                                             */
+/* Motors and joint friction: after the contacts, whose ids are smaller. A finite force does not change an impact, so
+ * an impact has no bounded rows. */
 static st_Status bounded_rows(sti_StageBuild *build)
 {
     const st_Sink *sink = build->stage->rows;
@@ -175,8 +175,8 @@ static st_Status bounded_rows(sti_StageBuild *build)
         const sti_BoundedEntry *entry = &sink->bounded[k];
         int c = out->n_gaps + k, first = out->H.n_rows;
         double resistance = sti_resistance(build, entry->stiffness, entry->damping);
-        /* phi of bounded row k at q_base, so that phi + eta a'v is what it is at the end of the stage: what is wanted
-         * moves on at `target` until then, where the row was taken before. */
+        /* phi of bounded row k at q_base, such that phi + eta a'v is its value at the end of the stage. The target
+         * moves on at `target` until then if the row was evaluated at the start. */
         const bool before = build->stage->rows == &build->work->here;
         const double moved = before ? build->stage->eta * entry->target : 0.0;
         double phi = sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
@@ -234,7 +234,7 @@ double *sti_compliance_block(sti_Assembly *out, int first, int size)
     return block;
 }
 
-/* Row by row: C is diagonal here. Where overlaps have a dead band, warm_start.c knows which of them are corrected. */
+/* Row by row: C is diagonal here. If overlaps have a dead band, warm_start.c decides which of them are corrected. */
 static void soften_range(void *ctx, int64_t first, int64_t end)
 {
     const sti_StageBuild *build = ctx;
@@ -264,8 +264,8 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     const sti_Stage *stage = build->stage;
     build->piled = build->out->piled = sti_is_pile(model, work, stage);
     if (!model->rigid) STI_TRY(sti_check_model_contacts(&model->def, stage->rows, build->err));
-    /* Room for the wanted contacts and all bounded rows. A patch is many contacts and one block of C; with rigid
-     * contacts C is diagonal.                                                                                     */
+    /* Room for the contacts of `wanted` and all bounded rows. A patch is many contacts and one block of C; with rigid
+     * contacts C is diagonal. */
     sti_Assembly *out = build->out;
     const bool patches = model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
     const int dim = build->piled && !model->world->values.turning ? STI_SLIDING : ST_MAX_DIM;

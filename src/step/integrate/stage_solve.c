@@ -1,5 +1,4 @@
-/* step/integrate/stage_solve.c -- the solution of the step problem, island by island, and what follows from it at once.
- */
+/* step/integrate/stage_solve.c -- the solution of the step problem, island by island, and its direct consequences. */
 #include "base/tolerance.h"
 #include "math/parallel.h"
 #include "solve/islands.h"
@@ -10,8 +9,8 @@
 #include "step/joint_coordinates.h"
 #include "step/sleep.h"
 
-/* Where a step solves several problems and the first took all of step_work_limit, the next ones get so many visits of
- * each contact: a sweep or two, and the judge.                                                    */
+/* If a step solves several problems and the first one used all of step_work_limit, each of the next ones may still
+ * visit each contact this many times: a sweep or two, and the computation of the residual. */
 #define FEWEST_VISITS 4.0
 
 st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solver *solver,
@@ -22,7 +21,7 @@ st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_
     return sti_go_on(model, state, work, err);
 }
 
-/* What the last solve left over at a contact of the step problem: warm_start.c. */
+/* The residual that the last solve left at a contact of the step problem: warm_start.c. */
 static double left_at(const void *ctx, int contact)
 {
     const sti_Assembly *step = ctx;
@@ -325,9 +324,9 @@ static double visible_momentum(const sti_Model *model, const sti_State *state, c
 /* Rounds of a fixed point of which the changes are taken whole, and rounds at most. */
 enum { WHOLE_ROUNDS = 6, MOST_ROUNDS = 24 };
 
-/* Laws whose numbers depend on the solution, friction by speed (stribeck.c) and liquid bridges: again and again with
- * the numbers of the last solution, until these change impulses by no more than the residual that is asked for. Changes
- * that alternate are halved after a few rounds. If the rounds do not suffice, the step is not converged.         */
+/* Laws with parameters that depend on the solution: friction by speed (stribeck.c) and liquid bridges. The problem is
+ * solved repeatedly with the parameters of the last solution, until the change of impulses is below the tolerance.
+ * Changes that alternate are halved after a few rounds. If the rounds do not suffice, the step has not converged. */
 static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *state, sti_StepWork *work,
                                       st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
@@ -382,7 +381,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         const int n_r = out->law[out->n_gaps].first;
         out->problem.n_contacts = out->n_gaps;
         out->problem.n_r = out->problem.H.n_cols = out->H.n_rows = n_r;
-        out->problem.C.n_blocks = 0; /* rigid in an impact, but for what is joined */
+        out->problem.C.n_blocks = 0; /* an impact is rigid, except for joined rows */
         out->n_loaded = 0;
     }
     /* If one overlap is no longer corrected, the correction may load others. */

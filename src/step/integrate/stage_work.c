@@ -78,10 +78,10 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_
     }
 }
 
-/* Friction opposes the velocity at the end, and its impulse is one vector for the whole stage. Where sliding turns
- * round on the way, the velocity times that impulse begins positive: p goes along a line to its `last` value, with its
- * mean. No friction gives energy. Its work is the negative part of that line. The rest is what one impulse in place of
- * the true one makes: the impact's, or the scheme's. */
+/* Friction opposes the velocity at the end, and its impulse is one vector for the whole stage. If sliding reverses
+ * within the stage, the product of velocity and impulse is positive at first: p changes linearly to its `last` value,
+ * with its mean. Friction never gives energy, so its work is the negative part of that line. The rest is an error of
+ * using one impulse for the true ones, and is counted as work of the impact or of the scheme. */
 static double taken_by_friction(double mean, double last)
 {
     const double first = 2 * mean - last;
@@ -139,7 +139,7 @@ static bool has_forces(const sti_Model *model)
     return !model->rigid || world->scene->n_forces + world->n_force_motors + world->n_pushes > 0 || world->has_medium;
 }
 
-/* What forces but weight give to single bodies in a stage. */
+/* Work of forces, except weight, on single bodies in a stage. */
 static double given_to_bodies(const sti_Model *model, const sti_StepWork *work, double eta, const double *k,
                               const double *way)
 {
@@ -194,7 +194,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         gains->given += gain_of(-l * rate);
         gains->correction += gain_of(-corrected);
     }
-    /* Dampers; and of springs, what the scheme makes of them. */
+    /* Dampers; and the error that the scheme makes with springs. */
     const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = !stage->second_order;
     const double eta = stage->eta;
     springs = 0;
@@ -241,7 +241,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     return ST_OK;
 }
 
-/* Forces whose potential is part of the energy did none of what is given: from q to q_new. */
+/* Forces with a potential do no work from outside: subtracts their part from q to q_new. */
 void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
     const st_Model *table = &model->table;
