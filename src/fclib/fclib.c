@@ -1,10 +1,7 @@
-/* fclib.c -- FCLIB problems at the solvers' door.
- *
- * A global problem goes to the solver with its M and H where M is symmetric and made of small diagonal blocks
- * (rigid bodies), so that no solver need form W; otherwise, and for local problems with equality rows,
- * W = H' inv(M) H is formed here, column by column. A local problem without equality rows is what the
- * solvers take as it stands.
- */
+/* fclib.c -- solves FCLIB problems with the solvers of the library. A global problem is passed with its M and H if M
+ * is symmetric and made of small diagonal blocks (rigid bodies), so that no solver has to form W. Otherwise, and for
+ * local problems with equality rows, W = H' inv(M) H is formed here, column by column. A local problem without
+ * equality rows is passed unchanged. */
 #include "fclib/fclib.h"
 #include "problem/law.h"
 #include "solve/solver.h"
@@ -221,8 +218,8 @@ st_Status sti_friction_ready(st_Friction *friction, st_Error *err)
     return ST_OK;
 }
 
-/* v and l of a given r: the file's own, not those of the step problem, which leaves out what no contact touches. Where
- * W was formed, nobody has looked at the equality rows yet: *equality tells how far they are from being met. */
+/* v and l for a given r: those of the file, not of the step problem, which leaves out bodies without contacts. If W
+ * was formed, the residual of the equality rows has not been computed before; *equality returns it. */
 static st_Status fill_velocities(st_Friction *friction, const st_Solution *solution, double *equality, st_Error *err)
 {
     const st_FrictionProblem *p = friction->problem;
@@ -295,9 +292,10 @@ st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solutio
     }
     STI_TRY(solve_once(friction, solver, solution, &done, err));
     if (done.residual.rounding > 0.0 && sti_solver_def(solver).all_errors) {
-        /* The solver's judge has too few digits to tell whether r is good enough: the exact one tells. Where r misses
-         * the tolerance by little, mostly because it is outside its cone by a unit in the last place, it is put inside,
-         * and else solved for again with a tolerance that leaves room for rounding.                                 */
+        /* The residual of the solvers has too few digits to decide whether r is good enough, so the exact error
+         * decides. If r misses the tolerance slightly, usually because it is outside its cone by a unit in the last
+         * place, it is moved inside; otherwise the problem is solved again with a tolerance that leaves room for
+         * rounding. */
         const st_SolverDef def = sti_solver_def(solver);
         st_Status status = ST_OK;
         st_FrictionError judged = {0};

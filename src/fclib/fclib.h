@@ -1,4 +1,4 @@
-/* fclib/fclib.h -- what the files that deal with FCLIB problems share. */
+/* fclib/fclib.h -- shared by the files for FCLIB problems. */
 #ifndef STI_FRICTION_H
 #define STI_FRICTION_H
 

@@ -49,7 +49,7 @@ static void matrix_end_column(st_Sparse *A, int j, int64_t at)
     ((int64_t *)A->p)[j + 1] = at;
 }
 
-/* ------------------------------------------------------------------ what fits */
+/* ------------------------------------------------------------------ layout */
 
 static bool blocks_are_zero(const st_BlockDiag *m)
 {
@@ -61,8 +61,8 @@ static bool blocks_are_zero(const st_BlockDiag *m)
     return true;
 }
 
-/* Row k of a contact in a file of `dim` rows each, as one of the contact's own `has`; -1: it does not have it.
- * Spinning stands last, behind rolling or not.                                                    */
+/* Row k of a contact in a file of `dim` rows each, as a row of the contact, which has `has` rows; -1: the contact does
+ * not have it. Spinning is last, with or without rolling. */
 static int own_row(int has, int k, int dim)
 {
     if (k > 2 && k == dim - 1 && dim % 2 == 0) return has == 4 || has == 6 ? has - 1 : -1;
@@ -114,7 +114,7 @@ static void fill_M(st_FrictionCopy *copy, const st_BlockDiag *A)
     }
 }
 
-/* Rows that a contact does not have get columns of zero. */
+/* Rows that a contact does not have become columns of zeros. */
 static void fill_H(st_FrictionCopy *copy, const st_Problem *step)
 {
     const int dim = copy->problem.dim;
@@ -219,7 +219,7 @@ st_Status st_friction_from_step(const st_Problem *step, bool local, st_FrictionC
     if (step->n_contacts == 0) return sti_fail(err, ST_ERR_ARGUMENT, "the step problem has no contacts");
     int dim = 0;
 
-    /* Contacts of a file are all of one size: that which holds what any of them has. */
+    /* All contacts of a file have the same number of rows: enough for every contact of the problem. */
     bool rolls = false, spins = false;
     dim = 2;
     for (int c = 0; c < step->n_contacts; c++) {

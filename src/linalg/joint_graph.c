@@ -164,7 +164,7 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
 {
     bool coupled, same = net->known && same_shape(net, problem);
     net->problem = problem;
-    net->known = false; /* until all of it stands */
+    net->known = false; /* false until the net is complete */
     if (!same) {
         const st_Problem *p = net->problem;
         GROW(block_of, p->n_v);
@@ -227,7 +227,7 @@ st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err)
                 net->user_link[at] = e;
             }
 
-        /* Mechanisms: what links and compliance connect. */
+        /* Mechanisms: blocks that links and compliance connect. */
         GROW(above, n_nodes);
         GROW(mechanism_of, n_nodes);
         for (int node = 0; node < n_nodes; node++)

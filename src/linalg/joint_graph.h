@@ -1,18 +1,17 @@
-/* linalg/joint_graph.h -- which joint rows touch which blocks of A, and what they tie together.
+/* linalg/joint_graph.h -- which joint rows touch which blocks of A, and which blocks they connect.
  *
- * Columns of G that touch the same blocks of A form a group, up to six (a hinge has five, and one more with a spring,
- * wherever in G that stands); a link is a group and a block of A that it touches. Numbers live elsewhere, as small
- * dense blocks, one a link. Rows are numbered group by group; `row` says which they are in the problem:
+ * Columns of G that touch the same blocks of A form a group of at most six (a hinge has five, and six with a spring,
+ * at any place in G). A link is a group and a block of A that it touches. Numbers are stored elsewhere, as small
+ * dense blocks, one per link. Rows are numbered group by group; `row` has their numbers in the problem:
  *
  *     group J:  rows row_first[J] .. row_first[J+1]-1, the problem's row[row_first[J]] ...
  *               links link_first[J] .. link_first[J+1]-1;  link e goes to block link_block[e], its values,
  *               rows(J) x size(block) row-major, start at link_start[e]
  *
- * A mechanism is a set of blocks of A tied together by groups (or by off-diagonal entries of Cb); a free
- * body is one by itself, without groups.
+ * A mechanism is a set of blocks of A that groups (or off-diagonal entries of Cb) connect. A free
+ * body is a mechanism without groups.
  *
- * From step to step only numbers change: the net is kept while the shape of A and the entries of G stay.
- */
+ * From step to step only numbers change: the net is kept as long as the shape of A and the entries of G stay. */
 #ifndef STI_NET_H
 #define STI_NET_H
 
@@ -38,7 +37,7 @@ typedef struct sti_Net {
     STI_ARRAY(int, user_group);      /*                                                         */
     STI_ARRAY(int64_t, user_link);   /* and the link by which they do                           */
     STI_ARRAY(int64_t, cb_first);    /* n_l + 1: the nonzeros of Cb by the problem's rows       */
-    STI_ARRAY(int, cb_column);       /* (columns as they are numbered here)                     */
+    STI_ARRAY(int, cb_column);       /* (columns in the numbering of the net) */
     STI_ARRAY(double, cb_value);     /*                                                         */
     STI_ARRAY(int, mechanism_of);    /* by block of A, then by group                            */
     STI_ARRAY(int, mechanism_first); /* n_mechanisms + 1: its blocks of A ...                   */
@@ -50,7 +49,7 @@ typedef struct sti_Net {
     STI_ARRAY(int64_t, slot);        /* work, by block of A or group                            */
     STI_ARRAY(int, bucket);          /* work: groups by the hash of their blocks, counted from 1 */
     bool known, coupled;             /* there is a net; Cb has entries beside its diagonal      */
-    int n_blocks;                    /* what it was built for: A.n_blocks, n_l, A.first, G.p, G.i */
+    int n_blocks;                    /* the shape that it was built for: A.n_blocks, n_l, A.first, G.p, G.i */
     int n_l;
     STI_ARRAY(int, first);
     STI_ARRAY(int64_t, p);
@@ -61,8 +60,8 @@ typedef struct sti_Net {
 st_Status sti_net_build(sti_Net *net, const st_Problem *problem, st_Error *err);
 void sti_net_release(sti_Net *net);
 
-/* Union-find: who leads the set of a node, and two sets made one. The smaller number leads: the result does not
- * depend on the order.                                                                            */
+/* Union-find: the leader of the set of a node, and the union of two sets. The smaller number leads, so the result does
+ * not depend on the order. */
 static inline int sti_leader(int *above, int node)
 {
     while (above[node] != node)

@@ -6,7 +6,7 @@
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
 
-/* What elimination leaves of a diagonal entry that depends on others is rounding: so much of the entry. */
+/* A diagonal entry of which elimination leaves less than this part depends on others: the rest is rounding. */
 static const double rounding = 1e-13;
 
 void sti_mobility_release(sti_Mobility *m)

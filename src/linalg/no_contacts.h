@@ -14,7 +14,8 @@ typedef struct sti_Linear sti_Linear;
 st_Status sti_linear_create(const st_Allocator *allocator, sti_Linear **out, st_Error *err);
 void sti_linear_destroy(sti_Linear *linear);
 
-/* From now on without refinement and without a look at the residual: for a caller who corrects, and looks. */
+/* From now on without refinement and without computing the residual, for callers that correct the solution and compute
+ * it themselves. */
 void sti_linear_be_rough(sti_Linear *linear);
 
 /* Factorise and solve a (checked) problem; v, l and u of the solution, l may be NULL. *info is all but the name

@@ -27,7 +27,7 @@
 
 #define MAX_REFINEMENTS 3
 #define REFINED_ENOUGH  1e-9
-#define LAST_DIGITS     1e-14 /* some ten roundings of what cancels: forces are not known better, either */
+#define LAST_DIGITS     1e-14 /* about ten roundings of the terms that cancel; forces are not known more precisely */
 
 #define GROW(name, n) STI_TRY(STI_GROW(&m->allocator, m->name, m->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&m->allocator, m->name, m->name##_size)
@@ -43,8 +43,8 @@ typedef struct sti_SaddleMemory {
     sti_BlockFactor mass;     /* A                                                              */
     sti_BlockLdl *ldl;        /* scaled S, A symmetric                                          */
     STI_ARRAY(double, dense); /* scaled S = L D U, n_l x n_l row-major, A not symmetric         */
-    int64_t version;          /* of the net that what follows was laid out for; 0: none         */
-    STI_ARRAY(Run, run);      /* entries of the problem's G that stand side by side in ours, too */
+    int64_t version;          /* of the net that the following arrays belong to; 0: none */
+    STI_ARRAY(Run, run);      /* entries of the problem's G that are contiguous here, too */
     int64_t n_runs;
     STI_ARRAY(double, G);        /*                                                                */
     STI_ARRAY(double, Z);        /*                                                                */
@@ -122,7 +122,7 @@ static int group_rows(const Memory *m, int group)
     return sti_net_group_rows(&m->net, group);
 }
 
-/* Where the entries of G stand in the dense blocks, and zeros where no entry is: once a net. */
+/* The places of the entries of G in the dense blocks, which are 0 elsewhere. Once per net. */
 static st_Status place_entries(Memory *m, st_Error *err)
 {
     const st_Sparse *G = &m->net.problem->G;
@@ -289,7 +289,7 @@ static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, s
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
     STI_TRY(sti_net_build(&m->net, p, err));
     if (m->version != m->net.version) {
-        m->version = 0; /* until all of it stands */
+        m->version = 0; /* 0 until the layout is complete */
         STI_TRY(place_entries(m, err));
 
         /* Column J of S: the groups K >= J that share a block of A with J, or an entry of Cb. */

@@ -15,7 +15,7 @@
 #define STI_WHOLE (-1)
 
 typedef struct sti_Saddle {
-    const sti_Net *net; /* who touches whom; the mechanisms */
+    const sti_Net *net; /* links between rows and blocks, and the mechanisms */
     int redundant_rows;
     bool rough; /* set by its owner: no refinement                                                */
     struct sti_SaddleMemory *memory;
@@ -32,10 +32,10 @@ st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Er
  * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
-/* The problem of the last factorisation again with other numbers in G, f and g: v and l, a solution of it up to what
- * changed, become a better one with the factors as they are. What is left falls by the relative change of G.   */
+/* For the problem of the last factorisation with other numbers in G, f and g: improves v and l, the solution before
+ * the change, with the old factors. The error falls by the relative change of G. */
 void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem);
-/* Returns what momentum was left without before, as a share of the largest number of a. */
+/* Returns the momentum that was unbalanced before, relative to the largest entry of a. */
 double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l);
 
 /* The same for several a at once, with c = 0, within one mechanism that has joints. */

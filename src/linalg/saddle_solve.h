@@ -120,7 +120,7 @@ STI_INLINE void NAME(largest)(const Memory *m, const Part *part, const NUMBER *v
                 out[j] = sti_larger(fabs(((const double *)(v + row))[j]), out[j]);
 }
 
-/* `free`, if asked for: the largest velocities without joints. */
+/* `free`: if not NULL, receives the largest velocities without joints. */
 STI_INLINE void NAME(solve_once)(const Memory *m, const Part *part, const NUMBER *a, const NUMBER *c, NUMBER *v,
                                  NUMBER *l, double *free)
 {

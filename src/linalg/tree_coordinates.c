@@ -36,7 +36,7 @@ enum { MOST = 6, MOST_ROWS = 8 };
 /* Links of one frame. A longer chain begins another frame: far from its frame a small inertia is lost in rounding. */
 enum { MOST_DEPTH = 24 };
 
-/* Six numbers at a time: blocks with fewer velocities have zeros behind them, and loops have a known length. */
+/* Six numbers at a time: blocks with fewer velocities are padded with zeros, so that loops have a constant length. */
 typedef double Six[MOST];
 /* A row of a 3 x 3 matrix, and a number without meaning: read and written four at a time. */
 typedef double Row3[STI_WIDTH];
@@ -206,7 +206,7 @@ struct sti_TreeCoordinates {
     int *touched;             /* n_y: where they have numbers                                             */
     int *seen;                /* by reduced block: the last row that touched it                           */
     int n_seen;               /* rows so far                                                              */
-    STI_ARRAY(int, row_kind); /* by row of the problem: what it is                                  */
+    STI_ARRAY(int, row_kind); /* by row of the problem: its kind */
     Pattern of_G, of_H;
     STI_ARRAY(int, joint_of_G); /* by row of G: the link of its joint; -1: none                         */
     STI_ARRAY(int, joint_of_H);
@@ -222,7 +222,7 @@ struct sti_TreeCoordinates {
     STI_ARRAY(double, g);
     STI_ARRAY(double, w);
     STI_ARRAY(double, l);
-    STI_ARRAY(double, momentum); /* n_v: what it lacks                                              */
+    STI_ARRAY(double, momentum); /* n_v: the momentum without these forces */
     STI_ARRAY(Folded, folded);
     int n_folded;
     int n_held; /* rows that stay but are held by trees already: left out           */
@@ -380,11 +380,11 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t, 1, sizeof *t);
 }
 
-enum { KEPT = 0, OF_LINK, OF_FOLLOWER }; /* what a row of G is                                     */
+enum { KEPT = 0, OF_LINK, OF_FOLLOWER }; /* kinds of rows of G */
 
 /* ---- one link ------------------------------------------------------------------------------------- */
 
-/* R_b = L Q_1' for the `rank` rows that are most independent; false: there are not so many. R_b is overwritten. */
+/* R_b = L Q_1' for the `rank` rows that are most independent; false: the rank is smaller. R_b is overwritten. */
 static bool factor_rows(Link *link, Six R[MOST_ROWS])
 {
     const int m = link->of.n_rows, n = link->n, rank = link->of.rank;
@@ -688,7 +688,7 @@ static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int 
     return t->link[a].of.parent == b ? a : t->link[b].of.parent == a ? b : -1;
 }
 
-/* joint_of by row, unless the rows touch what they touched in the last problem. kind: NULL: all rows are KEPT. */
+/* joint_of by row, unless the rows touch the same velocities as in the last problem. kind: NULL: all rows are KEPT. */
 static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, Pattern *last,
                              int **joint_of, int64_t *size, bool *same, st_Error *err)
 {
@@ -750,7 +750,7 @@ static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int 
         Link *link = &t->link[k];
         const Link *parent = &t->link[link->of.parent];
         const double *N = column_of_N(link, 0), *on_b, *on_a;
-        if (link->turns) { /* its own angle, but for what the joint is open by */
+        if (link->turns) { /* its own angle, except for the opening of the joint */
             double rest[3], largest = 0, size = 0;
             if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) continue;
             const double rate = dot3(on_b + 3, N + 3);
@@ -949,7 +949,8 @@ static double carry_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, 
         if (!none) carry_up(t, link->of.parent, -1, h, NULL);
         return on_p;
     }
-    int waiting = -1; /* a link whose force goes on together with that of the next, from where their paths meet */
+    int waiting = -1; /* a link whose force is passed on together with that of the next one, from the link where their
+                         paths meet */
     Six waits = {0};
     for (int64_t e = from->p[row]; e < from->p[row + 1];) {
         const int block = t->block_of[from->i[e]], first = t->first[block], end = t->first[block + 1];
@@ -1054,7 +1055,7 @@ STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, b
     }
 }
 
-/* A and f of every link; blocks without links as they are. */
+/* A and f of every link; blocks without links are copied. */
 STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
 {
     const st_Problem *P = t->problem;
@@ -1293,9 +1294,9 @@ static bool is_rigid(const st_Problem *problem, int row)
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
 }
 
-/* The part of a joint row's mobility that counts as none: joints open by 1e-7 m leave 1e-14 of it. Larger, and rows
- * that matter are lost; smaller, and rows that other joints hold already ask for velocities of 1e14 m/s. Contact rows:
- * STI_HELD, as without trees.                                                                        */
+/* The part of a joint row's mobility that counts as zero: joints open by 1e-7 m leave 1e-14 of it. With a larger value
+ * independent rows are lost; with a smaller one, rows that other joints determine would need velocities of 1e14 m/s.
+ * Contact rows: STI_HELD, as without trees. */
 #define HELD 1e-14
 
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
@@ -1535,7 +1536,7 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
 
 /* ---- without contacts ----------------------------------------------------------------------------- */
 
-/* D = L L' of the coordinates of a link, and its Z and z; A and f without what it moves along them. */
+/* D = L L' of the coordinates of a link, and its Z and z; A and f without the motion along them. */
 STI_INLINE bool eliminate_link(Link *link, const double *stiffness, const double *force)
 {
     const int n = link->n_y;

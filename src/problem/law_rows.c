@@ -70,7 +70,7 @@ static void slope_limits(const st_ContactLaw *contact, const double *x, double *
     clip_slope(x[0], contact->lo, contact->hi, P, D);
 }
 
-/* A row does work at its limits: what counts is the distance from the limit that the sign of u asks for. */
+/* A row does work at its limits: the distance from the limit on the side given by the sign of u counts. */
 static double undone_limits(const st_ContactLaw *contact, const double *r, const double *u)
 {
     const double limit = u[0] > 0.0 ? contact->lo : contact->hi;

@@ -101,7 +101,7 @@ static double normal_slope(const Equations *e, const double *u, int j)
     return slope;
 }
 
-/* F_k and, when asked for, its rows of J. */
+/* F_k and, on request, its rows of J. */
 static void evaluate_disc(const Equations *e, int k, const double *r, const double *u, double *F, double (*J)[MAX_DIM])
 {
     const sti_Group *disc = &e->disc[k];
@@ -129,7 +129,7 @@ static void evaluate_disc(const Equations *e, int k, const double *r, const doub
     }
 }
 
-/* F at r; beside it u, and J = dF/dr when asked for. Returns |F|. */
+/* F at r; also u, and on request J = dF/dr. Returns |F|. */
 static double evaluate_equations(const Equations *e, const double *r, double *u, double *F, double (*J)[MAX_DIM])
 {
     velocity_of_impulse(e, r, u);
@@ -201,7 +201,7 @@ static double newton(const Equations *e, double *r)
     return now;
 }
 
-/* Disc k alone: the x_k that solves it with all other impulses as they are; a segment in closed form. */
+/* Disc k alone: the x_k that solves it for the given other impulses; a segment in closed form. */
 static void solve_disc(const Equations *e, int k, const double *u, double *r)
 {
     const int dim = e->dim, i = e->disc[k].first, n = e->disc[k].count;
@@ -209,7 +209,7 @@ static void solve_disc(const Equations *e, int k, const double *u, double *r)
     const double prox = 1e-13 / e->rho[1 + k]; /* as in one_contact.c, of the disc's own part of W */
     sti_Slip disc = {.nu = radius};
     double x[2] = {0.0, 0.0}, same = radius;
-    for (int a = 0; a < n; a++) { /* what the velocity is without x_k */
+    for (int a = 0; a < n; a++) { /* the velocity without x_k */
         disc.c[a] = u[i + a] - prox * r[i + a];
         for (int b = 0; b < n; b++)
             disc.c[a] -= row[a * dim + b] * r[i + b];

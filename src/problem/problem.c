@@ -1,9 +1,7 @@
-/* problem.c -- is a step problem well formed? Everything a solver relies on is checked here, once, at
- * the public door; behind it nobody checks again. Messages name the thing, its index and its value.
- *
- * Definiteness is not checked entry by entry: an A that is not positive definite shows in its
- * factorisation (reduce.c). What is cheap to see is refused here: asymmetry, a diagonal not above 0.
- */
+/* problem.c -- is a step problem well formed? All conditions that solvers rely on are checked here once, at the public
+ * functions; no other code checks them again. Messages name the array, the index and the value. Definiteness is not
+ * checked entry by entry: the factorisation finds an A that is not positive definite (reduce.c). Errors that are cheap
+ * to find are refused here: asymmetry, a diagonal entry that is not positive. */
 #include "base/base.h"
 #include "base/tolerance.h"
 #include "math/block_diag.h"
@@ -50,8 +48,8 @@ static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, 
             largest = s->i[e] > largest ? s->i[e] : largest;
         }
 
-        /* Has the row of entry e come before in its column? Columns are short (a contact touches two bodies)
-         * and mostly sorted, so look back only when the order breaks.                                      */
+        /* Did the row of entry e occur before in its column? Columns are short (a contact touches two bodies) and
+         * usually sorted, so the column is searched only if the order breaks. */
         largest = -1;
         for (int64_t e = s->p[j]; e < s->p[j + 1] && !sorted; e++) {
             if (s->i[e] > largest) {
@@ -65,7 +63,7 @@ static st_Status check_sparse(const char *name, const st_Sparse *s, int n_rows, 
     return ST_OK;
 }
 
-/* What must hold of the values of a block. */
+/* Conditions on the values of a block. */
 typedef struct Kind {
     const char *name;
     bool symmetric;
