@@ -60,7 +60,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
     STI_TRY(sti_anderson_begin(anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err));
-    sti_factored_judge(s->base, task, s->z); /* z is what is returned */
+    sti_factored_judge(s->base, task, s->z); /* z is the result */
     s->beta = parameter[PENALTY];
     for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
         const int begin = p->contact[c].first;
@@ -112,7 +112,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
         if (looks || task->iterations == task->max_iterations)
             if (!isfinite(sti_factored_judge(s->base, task, s->z))) break;
         if (accelerated) {
-            /* z + y as one vector, of which z is the projection: that is what the iteration maps. */
+            /* The iteration maps z + y, of which z is the projection. */
             for (int row = 0; row < p->n_r; row++)
                 s->point[row] = s->z[row] + s->y[row];
             sti_anderson_next(anderson, s->before, s->point);

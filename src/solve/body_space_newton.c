@@ -134,8 +134,8 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
 
 /* ------------------------------------------------------------------ numbers */
 
-/* inv(D) X for D n x n, X n x m, by elimination with exchange of rows; D and X are spent. A pivot of zero, which no
- * law has with alpha > 0, makes what is not finite: the caller looks.                              */
+/* inv(D) X for D n x n, X n x m, by elimination with row exchanges; overwrites D and X. A zero pivot, which no law has
+ * with alpha > 0, gives numbers that are not finite, which the caller detects. */
 static void divide_blocks(int n, double D[ST_MAX_DIM][ST_MAX_DIM], int m, double X[ST_MAX_DIM][ST_MAX_DIM + 1])
 {
     for (int k = 0; k < n; k++) {
@@ -214,7 +214,7 @@ static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
             X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
 }
 
-/* The matrix and the right-hand side of (2) get what contact c brings, of three rows at most. */
+/* Adds contact c, of at most three rows, to the matrix and the right-hand side of (2). */
 static void add_contact(sti_ByBodies *s, int c)
 {
     const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
@@ -252,7 +252,7 @@ static void add_contact(sti_ByBodies *s, int c)
     add_product(s->x + s->start[cross[1]], T[1], h[0]);
 }
 
-/* The block at e gets T_e K T_f' of two sides of a contact. */
+/* Adds T_e K T_f' of two sides of a contact to the block at e. */
 static void add_block(const sti_ByBodies *s, int64_t e, const double *K, int dim, const double *row, int n,
                       const double *column, int m)
 {
@@ -268,7 +268,7 @@ static void add_block(const sti_ByBodies *s, int64_t e, const double *K, int dim
         }
 }
 
-/* A side of a contact: a body or a mechanism, -1: none, how many velocities it has, and dim rows on them. */
+/* A side of a contact: a body or a mechanism (-1: none), the number of its velocities, and dim rows on them. */
 typedef struct Side {
     int node, size;
     const double *rows;
@@ -291,7 +291,7 @@ static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
     }
 }
 
-/* A contact in a lane, where contacts turn. */
+/* A contact in a lane, if contacts have rolling or spinning rows. */
 static void add_turning(const sti_ByBodies *s, int c)
 {
     const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
@@ -317,8 +317,7 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
         for (int i = 0; i < rows_of(s, k); i++)
             s->x[s->start[s->p[k]] + (ptrdiff_t)i * (rows_of(s, k) + 1)] = 1.0;
 
-    /* Contacts in the order in which they stand side by side: eight share the lines of memory that their rows are in.
-     */
+    /* Contacts in the order of their lanes: eight share the cache lines of their rows. */
     for (int k = 0; k < s->graph->n_batches; k++)
         for (int lane = 0; lane < STI_LANES; lane++)
             if (s->graph->batch[k].contact[lane] < 0)
@@ -328,7 +327,7 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
             else
                 add_contact(s, s->graph->batch[k].contact[lane]);
     for (int k = 0; k < s->graph->n_alone; k++) {
-        /* A contact that stands alone. */
+        /* A contact that is solved alone. */
         Side sides[2];
         for (int side = 0; side < 2; side++)
             sides[side] = (Side){s->graph->alone[k].node[side], s->graph->alone[k].size[side],

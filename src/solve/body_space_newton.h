@@ -36,7 +36,7 @@ typedef struct sti_ByBodies {
     STI_ARRAY(int64_t, start);
     STI_ARRAY(double, x);
     STI_ARRAY(int64_t, cross); /* by contact: the entries (a, b) and (b, a) of its bodies; -1: one body alone */
-    int width;                 /* rows of a contact, at most: the directions of the graph            */
+    int width;                 /* largest number of rows of a contact: the directions of the graph */
     STI_ARRAY(double, K);      /* by contact, width x width numbers                                  */
     STI_ARRAY(double, g);      /* by contact, width numbers                                          */
     STI_ARRAY(double, z);      /* 6 numbers a body, then the mechanisms'                             */
@@ -47,10 +47,11 @@ typedef struct sti_ByBodies {
 st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t serial, st_Error *err);
 void sti_by_bodies_release(sti_ByBodies *s);
 
-/* What contact c has in (2). A and B dim x dim, row-major; soft: the diagonal of alpha E (C is the graph's). */
+/* Sets the terms of contact c in (2). A and B dim x dim, row-major; soft: the diagonal of alpha E (C is the
+ * graph's). */
 void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B, const double *F, const double *soft);
 
-/* The step d and what it does to the velocities, W d, both n_r. */
+/* The step d and the change of velocities by it, W d, both n_r. */
 st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err);
 
 #endif

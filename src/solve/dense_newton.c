@@ -36,17 +36,18 @@ enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM, MOST_ROUNDS = 4 };
 /* As in newton.c. */
 enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4, WATCHED = 4, PATIENCE = 10 };
 static const double alpha_least = 1e-11, alpha_most = 1e2, linear_alpha = 1e-5, near = 1e-3, inner_fall = 1e-1;
-/* The residual is relative to velocities of at least u_scale, a millionth of the fastest, which asks for 1e-15 of it at
- * a tolerance of 1e-9. Joint rates are known to 1e-14 of how fast the whole tree moves.               */
+/* The residual is relative to velocities of at least u_scale, a millionth of the fastest velocity. With a tolerance of
+ * 1e-9 this would require 1e-15 of the fastest velocity. Joint rates have rounding errors of 1e-14 of the fastest
+ * velocity in the tree. */
 static const double idle = 10;
 /* A velocity that joints impose and that is below this part of its terms, or of the fastest, is 0 and rounding. */
 static const double imposed_noise = 1e-12;
-/* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching, in
- * the first step from no impulses at all.                                                            */
+/* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching. Used
+ * in the first step if all impulses are 0. */
 static const double nearly = 0.1;
 
-/* How a contact takes part: a row of W with a law, or a servo within its bounds, eliminated as a row or folded into A.
- */
+/* The role of a contact: a row of W with a law, or a servo within its bounds, which is eliminated as a row or folded
+ * into A. */
 typedef enum Kind { SOFT, HARD, FOLDED } Kind;
 
 /* A = U'U with rows x, n of them: row k has the pivot at k, and numbers at its chain before it. over: 1/pivot. */
@@ -73,13 +74,13 @@ struct sti_DenseNewton {
     double *Y, *W, *b;      /* n x stride, rows x stride, rows                                     */
     Factor U;               /* of A with the servos that are folded                                */
     double *x;              /* rows: impulses, in the order of W                                   */
-    double *terms;          /* rows: sizes of what b is the sum of                                 */
+    double *terms;          /* rows: size of the terms of b */
     double *half;           /* n: inv(U') f                                                        */
     double *own;            /* rows: the diagonal of W before any elimination                      */
     double *r, *u, *trial, *trial_u, *F, *step, *step_u, *rho, *centre, *best; /* others alone, in their order    */
     double measure, least; /* natural residual of r and of the best                                    */
     double *A, *B;         /* BLOCK numbers per contact                                           */
-    double *J, *K; /* the system of a step, and of what slides; the right-hand side as a last column              */
+    double *J, *K; /* the system of a step, and that of sliding contacts; the right-hand side is the last column */
     int *active;   /* its rows                                                            */
     double *v, *l, *r_all, *u_all, *rest; /* of the judge                                             */
     double *momentum;                     /* n: f + G l + H r without the servos that are folded         */
@@ -224,8 +225,8 @@ static void order_rows(sti_DenseNewton *d, const st_Problem *p)
 
 typedef uint64_t Bits __attribute__((vector_size(STI_WIDTH * sizeof(uint64_t))));
 
-/* The sparsity of U: row k has numbers at the velocities on its path to the root of its tree. Elimination of row k adds
- * its other numbers to the row of the nearest of them, whose path they are on therefore.             */
+/* The sparsity of U: row k has entries at the velocities on its path to the root of its tree. The elimination of row k
+ * adds its other entries to the row of the nearest of these velocities, because they all are on its path. */
 STI_CLONES static void find_chains(sti_DenseNewton *d, const st_Problem *p)
 {
     uint64_t has[MOST_VELOCITIES][WORDS];
@@ -317,7 +318,7 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
                 *(sti_Wide *)(row + j) *= over;
             row[k] = pivot;
             for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
-                const int i = d->chain[e]; /* of its row what comes after i is never read */
+                const int i = d->chain[e]; /* the entries of its row after i are not read */
                 subtract_fours(row[i], row, U->x + (int64_t)i * stride, first, i + 1);
             }
         }
@@ -783,7 +784,7 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
     for (int k = 0; k < n_active; k++)
         d->step[d->active[k]] = 0;
     memset(d->step_u, 0, (size_t)n * sizeof *d->step_u);
-    for (int j = 0; j < n; j++) /* what the rows that are known move */
+    for (int j = 0; j < n; j++) /* effect of the rows that are known */
         if (d->step[j] != 0) subtract_scaled(-d->step[j], S + (int64_t)j * stride, d->step_u, n);
     if (!solve_active(d, p, alpha, n_active, false)) {
         int at = 0; /* in their own order again */
@@ -821,8 +822,8 @@ static void project_others(const sti_DenseNewton *d, const st_Problem *p, double
     }
 }
 
-/* Into the laws' sets, with normal impulses as they are: where joints hold a contact altogether any of them is an
- * answer, and friction must not make one.                                                             */
+/* Projects impulses on the sets of the laws, with unchanged normal impulses. If joints hold a contact completely, any
+ * normal impulse is a solution, and friction must not change it. */
 static void clip_others(const sti_DenseNewton *d, const st_Problem *p, double *r)
 {
     for (int c = 0; c < p->n_contacts; c++) {
@@ -861,8 +862,8 @@ static void measure_r(sti_DenseNewton *d, const st_Problem *p)
     memcpy(d->best, d->r, (size_t)(d->rows - d->n_linear) * sizeof *d->best);
 }
 
-/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... whose merit is below `bound`, else the best of them, becomes r.
- * False: none is finite.                                                                             */
+/* The longest of `most` r + t d, t = 1, 1/2, 1/4 ... with a merit below `bound` becomes r; if there is none, the best
+ * of them. False: none is finite. */
 static bool search_line(sti_DenseNewton *d, const st_Problem *p, double alpha, double bound, int most)
 {
     const int n = d->rows - d->n_linear;
@@ -959,12 +960,12 @@ static bool is_lost(const sti_DenseNewton *d, const st_Problem *p, double tolera
     return 4 * DBL_EPSILON * sqrt(weights) * push > 0.1 * tolerance * (d->scale > 0 ? d->scale : 1);
 }
 
-/* From the start, then along other paths. False: none came to the tolerance. The first path hardly regularises: from
- * near one step is exact, where 1e-6 needs two. It is short: what it does not find in a few steps it rarely finds.
- * (Five steps, and then ten from no impulses at all, left a fallen humanoid with three times as many steps of 40 and
- * more.) Redundant contacts whose gaps differ by rounding have no solution with all of them loaded; the second path
- * then stops at a residual that no alpha lowers. If that is `enough`, the other paths are not tried: one in 25 finds
- * more.  */
+/* Starts from the given impulses, then from others. False: no path reached the tolerance. The first path has almost no
+ * regularisation: near the solution one step is exact, where a regularisation of 1e-6 needs two. It is short, because
+ * a path that does not succeed in a few steps rarely does. (With five steps, and then ten from zero, a fallen humanoid
+ * had three times as many steps that took 40 iterations and more.) Redundant contacts whose gaps differ by rounding
+ * have no solution with all of them loaded; the second path then stops at a residual that no alpha reduces. If that is
+ * `enough`, the other paths are not tried: only one in 25 finds a better one. */
 static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double enough, double polish,
                          int most, int *iterations)
 {
@@ -1075,7 +1076,7 @@ static double joint_errors(const st_Problem *p, const double *v, const double *l
     return most;
 }
 
-/* Joint impulses once more, for what the first ones left over; contact impulses stay. */
+/* Computes joint impulses again from the remaining error; contact impulses are unchanged. */
 static void refine_joints(sti_DenseNewton *d, const double *e)
 {
     for (int j = 0; j < d->m; j++)

@@ -26,7 +26,7 @@
 #include "solve/factored.h"
 
 static const double tiny_pivot = 1e-300;
-/* In the arc's length, a step of 1 in log nu counts as this share of |r|. */
+/* A step of 1 in log nu counts as this share of |r| in the arc length. */
 static const double tau_weight = 0.3;
 static const double least_step = 1e-7;
 enum { FIRST_STEP };
@@ -62,7 +62,7 @@ typedef struct Homotopy {
     double *tangent, *old, *at; /* t_r; the last point on the curve; work                           */
     double tau, tau_start, power;
     double tangent_tau;
-    double size; /* |r| at the last point: what r is measured against                               */
+    double size; /* |r| at the last point: the scale of r */
 } Homotopy;
 
 /* ------------------------------------------------------------------ the equations */
@@ -141,7 +141,8 @@ static double length_of(const Homotopy *s, int n, const double *r)
     return sqrt(sum);
 }
 
-/* A step h along the tangent and back to the curve; *corrections: how many that took, 0: it was not found. */
+/* A step h along the tangent and back to the curve; *corrections: the number of corrections, 0: the curve was not
+ * found. */
 static st_Status advance(Homotopy *s, sti_Task *task, double tau, double h, int *corrections, st_Error *err)
 {
     const int n = task->problem->n_r;

@@ -31,9 +31,10 @@ static const st_SolverParameter ipm_parameters[] = {
     {0},
 };
 enum { BLOCK = ST_MAX_DIM * ST_MAX_DIM };
-/* How attempts differ. `start`: size of the first impulses and velocities, times those that would stop each contact by
- * itself. Impulses below a heavy load are far larger, and a path that begins too small ends at the border. `hold`: nu
- * is held while it is below so many times the energy of the lag u^ - G'y, so that the shift does not fall behind.   */
+/* Differences between attempts. `start`: size of the first impulses and velocities, relative to those that would stop
+ * each contact by itself. Impulses below a heavy load are far larger, and a path that begins with small ones ends at
+ * the border. `hold`: nu is held while it is below this many times the energy of the lag u^ - G'y, so that the shift
+ * can follow. */
 static const struct {
     double start, hold;
 } paths[] = {{1.0, 0.0},   {30.0, 0.0},  {30.0, 0.0}, {30.0, 100.0}, {30.0, 100.0},
@@ -45,8 +46,8 @@ static const double least_mu = 1e-10;
 /* One Lorentz cone of a contact: z = (weight r_n, r[first ..]), or z = offset + sign r where m = 1. */
 typedef struct Cone {
     int contact, m;    /* m: its dimension, 1 to 3                                                */
-    int first;         /* row of r behind z[1]; of z[0] where m = 1                               */
-    int normal;        /* row of r behind z[0], m > 1                                             */
+    int first;         /* row of r for z[1]; of z[0] if m = 1 */
+    int normal;        /* row of r for z[0], m > 1 */
     double weight;     /* mu; the sign where m = 1                                                */
     double offset;     /* m = 1                                                                   */
     double z[3], y[3]; /* primal and dual                                                         */
@@ -390,7 +391,7 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
         STI_TRY(sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err));
         task->iterations++;
 
-        /* the predictor, and how much of nu to keep: Mehrotra's third power of what it would leave */
+        /* the predictor, and the factor of nu: the third power of the part that the predictor would leave (Mehrotra) */
         for (int k = 0; k < s->n_cones; k++)
             for (int i = 0; i < s->cone[k].m; i++)
                 s->cone[k].dy[i] = -s->cone[k].s[i];

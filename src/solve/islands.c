@@ -121,8 +121,8 @@ static st_Status locate_blocks(sti_Islands *s, const st_BlockDiag *matrix, Block
     return ST_OK;
 }
 
-/* The blocks of one column become one, with `node`; returns it, or where it is NONE the first of the column. Those of a
- * column that is left out all sleep, and are not asked for beyond the first.                      */
+/* Unites the blocks of one column with `node` and returns it, or, if `node` is NONE, the first block of the column. If
+ * a column is left out, all its blocks sleep, and only the first is tested. */
 static int connect_column(sti_Islands *s, const st_Sparse *columns, int j, int node)
 {
     int last = NONE;
@@ -189,8 +189,8 @@ static st_Status find_parts(sti_Islands *s, const sti_Awake *awake, st_Error *er
         s->part_of[k] = REST;
     }
 
-    /* Joint rows and contacts connect blocks; l_part and c_part are a block of each. Columns of a contact mostly touch
-     * the same velocities: such a column connects nothing more. */
+    /* Joint rows and contacts connect blocks; l_part and c_part are a block of each. Columns of a contact usually
+     * touch the same velocities; such columns connect nothing more. */
     for (int j = 0; j < p->n_l; j++)
         s->l_part[j] = connect_column(s, &p->G, j, NONE);
     for (int c = 0; c < p->n_contacts; c++) {
@@ -210,7 +210,7 @@ static st_Status find_parts(sti_Islands *s, const sti_Awake *awake, st_Error *er
         }
     }
 
-    /* A block of compliance connects what it couples. */
+    /* A block of compliance connects the blocks of its rows. */
     for (int k = 0; k < p->Cb.n_blocks; k++)
         for (int i = p->Cb.first[k] + 1; i < p->Cb.first[k + 1]; i++)
             if (s->l_part[i] != NONE && s->l_part[i - 1] != NONE) sti_join(s->above, s->l_part[i], s->l_part[i - 1]);
@@ -251,7 +251,7 @@ static st_Status list_members(sti_Islands *s, Members *m, const int *part, int n
     STI_TRY(STI_GROW(&s->allocator, m->first, m->first_size, n_parts + 2, err));
     STI_TRY(STI_GROW(&s->allocator, m->member, m->member_size, n, err));
     memset(m->first, 0, ((size_t)n_parts + 2) * sizeof *m->first);
-    int *next = m->first + 1; /* ends as the first of the part behind */
+    int *next = m->first + 1; /* ends as the first of the following part */
     if (awake != NULL) n = awake->n;
     for (int e = 0; e < n; e++)
         if (part[block_at(awake, e)] != NONE) next[part[block_at(awake, e)] + 1]++;

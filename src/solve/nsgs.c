@@ -35,12 +35,12 @@ static const st_SolverParameter nsgs_parameters[] = {
     {"accelerate", "1: Anderson acceleration after every pair of sweeps; 0: plain sweeps", 1, 0, 1},
     {0},
 };
-/* The judge is called first when the change of r is so many times the tolerance. */
+/* The residual is first computed when the change of r is this many times the tolerance. */
 static const double FIRST_DUE = 2.0;
 /* In fewer sweeps than this the acceleration learns little, and costs as much as two of them; and its vectors need 200
  * to 300 bytes per contact, which matters if contacts are many. */
 enum { FEWEST = 16, FEWEST_OF_MANY = 24, MANY = 2000 };
-/* Many contacts with at most so many sweeps: a shorter window of the acceleration, with as good results. */
+/* With many contacts and at most this many sweeps: a shorter window of the acceleration, with equally good results. */
 enum { BRIEF = 64, BRIEF_WINDOW = 4 };
 
 /* The vertices of one kind of polygon, shared by the contacts that have it. */
@@ -70,7 +70,7 @@ typedef struct Nsgs {
     sti_Anderson anderson;
     int n_polygons;
     int64_t n_vertices;
-    double scale; /* the judge's: what impulses are measured against                                  */
+    double scale; /* scale of impulses in the residual */
 } Nsgs;
 
 /* ------------------------------------------------------------------ preparation */
@@ -241,10 +241,10 @@ static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least,
     return ST_OK;
 }
 
-/* The same over a graph. A sweep is so cheap that the judge is called when the changes say so, and at the end. Sweeps
- * go through the colours in one direction: where there are no lines of contacts to follow, turning round only visits
- * the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of 55 boxes to
- * 1e-8 takes as long.                                                                                  */
+/* Likewise over a graph. A sweep is so cheap that the residual is computed only when the changes are small, and at the
+ * end. Sweeps go through the colours in one direction: a graph has no rows of contacts to follow, and turning back
+ * would visit the last colours twice. 666 spheres falling, 12 sweeps: overlap 1.0 % of r instead of 1.8 %; a wall of
+ * 55 boxes to 1e-8 takes as long. */
 static st_Status solve_graph(Nsgs *s, sti_Task *task, st_Error *err)
 {
     sti_Graph *graph = task->reduction->graph;

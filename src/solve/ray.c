@@ -178,7 +178,7 @@ static double inverse_length(double x)
     return x > 0.0 ? exp2(-round(0.5 * log2(x))) : 1.0;
 }
 
-/* How far -g is from K*, for a contact's part g of B'd. */
+/* The distance of -g from K*, for a contact's part g of B'd. */
 static double dual_gap(const st_ContactLaw *contact, const double *g)
 {
     sti_Group group[STI_MAX_GROUPS];
@@ -190,10 +190,10 @@ static double dual_gap(const st_ContactLaw *contact, const double *g)
     return fmax(0.0, least);
 }
 
-/* A ray as far as it is known: hi + lo in scaled rows, and what its check needs. */
+/* A ray to higher precision, hi + lo in scaled rows, and the data for its check. */
 typedef struct Ray {
     double *hi, *lo;                  /* rows                                                        */
-    sti_Dd *sum;                      /* columns: B'd, of the rows and columns as they are           */
+    sti_Dd *sum;                      /* columns: B'd, of unscaled rows and columns */
     double *size;                     /* columns: the sum of the absolute values of its terms        */
     double *y, *left, *along, *image; /* columns: of the conjugate gradients                         */
     double *step;                     /* rows                                                        */

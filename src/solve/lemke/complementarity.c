@@ -1,19 +1,18 @@
-/* complementarity.c -- the public door for linear complementarity problems, mixed or not.
+/* complementarity.c -- the public functions for linear complementarity problems, mixed or not.
  *
  *     z >= 0,  w = M z + q >= 0,  z'w = 0;    free rows: w_i = 0, z_i of any sign
  *
- * Lemke's method (lcp.h), and above LEMKE_FIRST rows the interior point method and newton before it. M need not be
- * copositive here, so that its ray proves nothing by itself, and where M is none of the classes it is made for,
- * homotopy (homotopy.c) and newton are tried last. Where it finds no solution and the problem is small, every
- * complementary basis is looked at: for a set S of the rows that are not free, z_S from w_S = 0 with the rest of z at
- * 0. A set whose matrix is singular and whose equations contradict each other holds no solution; when all sets were
- * looked at, none was solved and none was singular yet consistent, there is no solution at all (Cottle, Pang & Stone
- * 1992, section 1.3: every solution belongs to some S). Free rows belong to every set, and are eliminated once, before
- * all of them: with z_F gone, what is left is a problem of the pairs alone. Where the free rows' own matrix is
- * singular (a row that says something of the pairs only), those that have no pivot go with every set. All of this is
+ * Lemke's method (lcp.h) is tried first; above LEMKE_FIRST rows the interior point method and newton come before it.
+ * M need not be copositive here, so a ray of Lemke's method proves nothing by itself. If M belongs to none of the
+ * classes that Lemke's method solves, homotopy (homotopy.c) and newton are tried last. If no solution is found and the
+ * problem is small, all complementary bases are tried: for a set S of the rows that are not free, z_S follows from
+ * w_S = 0 with the rest of z at 0. A set with a singular matrix and contradictory equations has no solution. If all
+ * sets were tried, none gave a solution, and none was singular but consistent, then there is no solution at all
+ * (Cottle, Pang & Stone 1992, section 1.3: every solution belongs to some S). Free rows belong to every set and are
+ * eliminated once, before all sets: without z_F a problem of the pairs remains. If the matrix of the free rows is
+ * singular (a row that is a condition on the pairs only), rows without a pivot are added to every set. All of this is
  * done in double-double arithmetic: to exclude a set by its signs, or because its equations contradict each other, is a
- * proof, and the z of a set that is nearly singular has few digits left in double.
- */
+ * proof, and in double the z of a set that is nearly singular has only a few correct digits. */
 #include "math/double_double.h"
 #include "solve/lemke/lcp.h"
 
@@ -108,8 +107,8 @@ static void subtract_row_dd(sti_Dd *a, sti_Dd factor, const sti_Dd *b, int64_t n
         a[j] = sti_dd_subtract(a[j], sti_dd_multiply(factor, b[j]));
 }
 
-/* Elimination with full row pivoting of the k equations in work->matrix (k x (k + 1)); the answer in its
- * last column, by equation. False: singular; *consistent tells whether the equations contradict.   */
+/* Elimination with full row pivoting of the k equations in work->matrix (k x (k + 1)); the solution is in the last
+ * column, by equation. False: singular; *consistent: the equations do not contradict each other. */
 static bool eliminate(sti_Dd *a, int k, double size, double q_size, bool *consistent)
 {
     const int width = k + 1;
@@ -158,7 +157,7 @@ static bool largest_pivot(const st_LcpProblem *p, const Work *work, double size,
     return *row >= 0;
 }
 
-/* z_F out of all rows (Gauss and Jordan): the rows with a pivot give it from the rest of z. False: told to stop. */
+/* Eliminates z_F from all rows (Gauss and Jordan): rows with a pivot give z_F from the rest of z. False: cancelled. */
 static bool eliminate_free(const st_LcpProblem *p, Work *work, double size)
 {
     const int64_t width = (int64_t)p->n + 1;
@@ -198,7 +197,7 @@ static int list_set(const st_LcpProblem *p, const Work *work, uint32_t set)
     return n_rows;
 }
 
-/* What row i of the tableau says of z, whose k columns of the set are known: its right-hand side less theirs. */
+/* The right-hand side of row i of the tableau, less the terms of the k known columns of the set. */
 static double remainder_of(const st_LcpProblem *p, const Work *work, int i, int k)
 {
     const sti_Dd *row = work->tableau + (int64_t)i * (p->n + 1);

@@ -27,9 +27,9 @@
 
 #include "solve/lemke/lcp_basis.h"
 
-#define REFRESH_PIVOTS   20    /* plain values are recomputed from q after so many updates            */
+#define REFRESH_PIVOTS   20    /* plain values are recomputed from q after this many updates */
 #define GOOD_ERROR       2e-14 /* max |min(z, w)|, with max |q| = 1, of a solution that needs no more  */
-#define SOLVED_ERROR     1e-6  /* what is worse is no solution: M_ii (1 + share) has some where M has none */
+#define SOLVED_ERROR     1e-6  /* a larger error is not a solution: M_ii (1 + share) may have solutions if M has none */
 #define ROUNDING_SHARE   0.05  /* an error of 1e-15 in the terms of a row is rounding: 2e-14 / 0.05     */
 #define NEGLIGIBLE_COVER 1e-9  /* from here on z_0 may be no more than rounding: look at z without it  */
 #define DEPENDENT        1e-11 /* pivot of a free row that depends on those before                    */
@@ -41,10 +41,10 @@ typedef struct Candidate {
     double lex;   /* scratch of the tie break                                                      */
 } Candidate;
 
-/* What an attempt takes for zero. */
+/* The tolerances of an attempt. */
 typedef struct Tolerances {
     double rate;         /* of a candidate, against 1 and 1e-3 of the largest rate                  */
-    double tie, tie_own; /* of values at the end of a step: against 1, and against the value before */
+    double tie, tie_own; /* of values at the end of a step: relative to 1, and to the value before */
 } Tolerances;
 
 struct sti_Lcp {
@@ -57,7 +57,7 @@ struct sti_Lcp {
 
     double *numbers;          /* the vectors below, n + 1 padded as in the basis                     */
     double *q, *scale;        /* the exact scaled q; the scaling                                     */
-    double *diagonal, *added; /* of the exact scaled M, and what the attempt has added              */
+    double *diagonal, *added; /* of the exact scaled M, and the part that the attempt has added */
     double *z, *best_z;       /* of the present basis, and of the best one so far                    */
     Candidate *candidate;
     int64_t numbers_capacity, candidate_capacity;
@@ -117,7 +117,7 @@ static int collect_candidates(sti_Lcp *lcp, double direction)
     return count;
 }
 
-/* Keep the candidates whose entry in column j of the inverse basis, over the rate, is least. */
+/* Keeps the candidates with the smallest ratio of the entry in column j of the inverse basis to the rate. */
 static int filter_by_column(sti_Lcp *lcp, int count, int j)
 {
     Candidate *candidate = lcp->candidate;
@@ -165,8 +165,8 @@ static int choose_leaving(sti_Lcp *lcp, int count)
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* Of the rows, free or not, whose w is basic: the one that the entering variable moves most, -1: none above rounding.
- * Of equals nearly, `own`.                                                                        */
+/* Of the rows, free or not, whose w is basic: the one that changes most with the entering variable; -1: none above
+ * rounding. `own` if it is almost the largest. */
 static int most_moved(const sti_Lcp *lcp, bool free_rows, int own)
 {
     const sti_LcpBasis *basis = &lcp->basis;
@@ -184,8 +184,8 @@ static int most_moved(const sti_Lcp *lcp, bool free_rows, int own)
     return best;
 }
 
-/* The free z_i into the basis for a free row, or, where it moves none of them, for a w_k whose z_k then goes in for a
- * free row: a block pivot on i and k, after which the basis is complementary again. False: singular.  */
+/* Pivots the free z_i into the basis for a free row. If it changes none of them, it enters for a w_k, and z_k then
+ * enters for a free row: a block pivot on i and k, after which the basis is complementary again. False: singular. */
 static bool enter_free(sti_Lcp *lcp, int i, bool through_others)
 {
     sti_LcpBasis *basis = &lcp->basis;
@@ -217,8 +217,8 @@ static double cover_rate(int attempt, int index)
     return 0.5 + (double)((hash ^ (hash >> 13)) >> 8) * 0x1p-24;
 }
 
-/* z >= 0 of the present basis, z_0 left out, and how far it is from a solution, by the exact M and q alone: max over
- * the rows of |min(z_i, w_i)|. *excused is the same less what rounding of a large M z excuses.      */
+/* z >= 0 of the current basis without z_0, and its error from the exact M and q: max over the rows of |min(z_i, w_i)|.
+ * *excused is the error less the part that rounding of a large M z explains. */
 static double solution_error(sti_Lcp *lcp, double *excused)
 {
     const sti_LcpBasis *basis = &lcp->basis;
@@ -362,8 +362,8 @@ static double load_scaled(sti_Lcp *lcp, const sti_LcpProblem *problem)
     if (problem->scale != NULL)
         memcpy(lcp->scale, problem->scale, (size_t)n * sizeof *lcp->scale);
     else {
-        /* Symmetric scaling, z = D z~, w = inv(D) w~: diagonal entries to 1; rows without one by what else they have.
-         */
+        /* Symmetric scaling, z = D z~, w = inv(D) w~: diagonal entries become 1; rows without a diagonal entry are
+         * scaled by their other entries. */
         const double *M = problem->M;
         double *first = lcp->z; /* from the diagonal, 1 where there is none */
         for (int64_t i = 0; i < n; i++)

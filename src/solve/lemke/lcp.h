@@ -27,9 +27,9 @@ typedef struct sti_LcpProblem {
     int n;
     const double *M;           /* n x n, row-major                                                       */
     const double *q;           /* n                                                                      */
-    const bool *free;          /* n flags: rows that ask for w_i = 0; NULL: none                         */
+    const bool *free;          /* n flags: rows with w_i = 0; NULL: none */
     const double *scale;       /* n, > 0: z = scale z~, powers of two lest they round; NULL: chosen here */
-    bool (*cancel)(void *ctx); /* asked before every pivot; NULL, or true: come to an end          */
+    bool (*cancel)(void *ctx); /* called before every pivot; may be NULL; true: stop */
     void *cancel_ctx;
 } sti_LcpProblem;
 
@@ -53,7 +53,7 @@ st_Status sti_lcp_check(const struct st_LcpProblem *problem, st_Error *err);
 /* 1/mean |diag M|, or 1/max |M| where the diagonal is 0: makes z and w comparable, whatever units M has. */
 double sti_lcp_rho(const struct st_LcpProblem *problem);
 
-/* 2^k nearest to 1/sqrt(a): what to scale by, for a diagonal entry a > 0. */
+/* 2^k nearest to 1/sqrt(a): the scale for a diagonal entry a > 0. */
 double sti_lcp_scale(double a);
 
 #endif

@@ -2,7 +2,7 @@
 #include "solve/lemke/lcp_basis.h"
 
 #define TRUSTED        1e-13 /* a correction this small, relative to x, leaves x as it is             */
-#define DRIFTED        1e-9  /* one this large says that K is no inverse any more                     */
+#define DRIFTED        1e-9  /* with a correction this large K is not an inverse any more */
 #define CAREFUL_TRUST  1e-22 /* in twice the digits: then the double nearest to x is known            */
 #define CAREFUL_DRIFT  1e-17
 #define ROUNDS         2 /* of refinement                                                         */
@@ -134,8 +134,8 @@ static void guess(sti_LcpBasis *basis, const double *v, double *x)
     refine_slots(basis, v, x);
 }
 
-/* x with M[R,S] x + v[R] = 0, and y = M[:,S] x + v. K times the residual tells how many digits of x can be trusted.
- * Returns that correction, relative to x.                                                          */
+/* x with M[R,S] x + v[R] = 0, and y = M[:,S] x + v. K times the residual is a bound of the error of x. Returns that
+ * correction, relative to x. */
 static double solve_plain(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     double correction = 0.0;
@@ -187,7 +187,7 @@ static double solve_careful(sti_LcpBasis *basis, const double *v, double *x, dou
 static bool solve_slots(sti_LcpBasis *basis, const double *v, double *x, double *y)
 {
     if (basis->careful) {
-        if (x != basis->x) guess(basis, v, x); /* basic values are nearly right as they are */
+        if (x != basis->x) guess(basis, v, x); /* basic values are a good start */
         if (solve_careful(basis, v, x, y) <= CAREFUL_DRIFT) return true;
         if (!sti_lcp_basis_rebuild(basis)) return false;
         guess(basis, v, x);

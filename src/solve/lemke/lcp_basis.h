@@ -34,7 +34,7 @@ typedef struct sti_LcpBasis {
     double *x_rate, *w_rate; /* column of the entering variable, likewise: d(basic)/d(entering) */
     double *x_low, *y_low;   /* low halves of the careful solve                                */
     double *gathered, *row, *work;
-    int *column_of, *row_of;     /* k: what stands in a slot of S, of R                            */
+    int *column_of, *row_of;     /* k: the variable in a slot of S, of R */
     int *column_slot, *row_slot; /* n + 1, n: the slot of a column, of a row; -1: none             */
 
     double *numbers;
@@ -60,8 +60,8 @@ void sti_lcp_basis_pivot(sti_LcpBasis *basis, int entering, int leaving);
 /* Exchange alone: the values are not kept up. */
 void sti_lcp_basis_exchange(sti_LcpBasis *basis, int entering, int leaving);
 
-/* Column of the inverse basis for a w_j that is nonbasic into `gathered`; then its entry in the row of a basic
- * variable: what a small change of q_j does to that variable.                                     */
+/* Writes the column of the inverse basis for a nonbasic w_j to `gathered`. Then its entry in the row of a basic
+ * variable: the effect of a small change of q_j on that variable. */
 void sti_lcp_basis_gather(sti_LcpBasis *basis, int j);
 double sti_lcp_basis_inverse_entry(const sti_LcpBasis *basis, int variable);
 

@@ -1,6 +1,5 @@
-/* lcp_error.c -- the independent judge of complementarity problems: how good a z is, from M and q alone, in
- * double-double arithmetic with a bound on its rounding (fclib/fclib_error.c says why).
- */
+/* lcp_error.c -- the independent judge of complementarity problems: the error of z, from M and q alone, in
+ * double-double arithmetic with a bound on its rounding (reasons in fclib/fclib_error.c). */
 #include "math/double_double.h"
 #include "solve/lemke/lcp.h"
 

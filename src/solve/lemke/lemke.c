@@ -127,8 +127,8 @@ static void facet(const st_ContactLaw *contact, int j, double d[2])
     d[1 - j / 2] = 0.0;
 }
 
-/* 1/sqrt of the mean of diagonal entries from .. to - 1 of a block of W. A mean that is nothing but the rounding
- * of the others (a direction that joints hold) borrows theirs.                                    */
+/* 1/sqrt of the mean of diagonal entries from .. to - 1 of a block of W. If this mean is rounding (a direction that
+ * joints hold), the mean of the others is used. */
 static double block_scale(const double *block, int dim, int from, int to)
 {
     double sum = 0.0, trace = 0.0;
@@ -141,7 +141,7 @@ static double block_scale(const double *block, int dim, int from, int to)
     return mean > 0.0 ? sti_lcp_scale(mean) : 1.0;
 }
 
-/* First unknown of each kind; a contact moves its own on. */
+/* First unknown of each kind; each contact advances its own. */
 typedef struct Cursor {
     int normal, facet, multiplier;
 } Cursor;
@@ -324,7 +324,7 @@ static st_Status lemke_prepare(Lemke *lemke, const sti_Task *task, st_Error *err
     return ST_OK;
 }
 
-/* Asked before every pivot, which has as many products as M has entries. */
+/* Called before every pivot, which has as many products as M has entries. */
 typedef struct Pivoting {
     sti_Work *work;
     double products;
@@ -384,7 +384,7 @@ static st_Status lemke_solve(void *workspace, sti_Task *task, st_Error *err)
         if (judged.natural <= good + undecided(lemke, task, reference)) break;
         if (by_W && corrections++ < MAX_CORRECTIONS) {
             /* W is summed from terms that may cancel (a contact close to a pin), u of the unreduced equations less so:
-             * move what they differ by at r into b. */
+             * adds the difference of both at r to b. */
             memcpy(lemke->PW, lemke->u, (size_t)task->problem->n_r * sizeof *lemke->u);
             lemke_velocity(lemke, task, lemke->r, lemke->u);
             for (int i = 0; i < task->problem->n_r; i++)
