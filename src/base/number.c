@@ -12,10 +12,11 @@
 void sti_number_point(char *text)
 {
     const char *point = localeconv()->decimal_point;
-    char *at = strstr(text, point);
-    if (at == NULL || point[0] == '\0') return;
-    *at = '.';
-    memmove(at + 1, at + strlen(point), strlen(at + strlen(point)) + 1);
+    const size_t length = strlen(point);
+    for (char *at = text; length > 0 && (at = strstr(at, point)) != NULL; at++) {
+        *at = '.';
+        memmove(at + 1, at + length, strlen(at + length) + 1);
+    }
 }
 
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits)

@@ -7,7 +7,7 @@
 /* Writes `value` with so many significant digits; and with as few as read back to the same bits. Both return `out`. */
 const char *sti_number(char out[STI_NUMBER_SIZE], double value, int digits);
 const char *sti_number_text(char out[STI_NUMBER_SIZE], double value);
-/* Replaces the decimal sign of the locale in the text of one number by a point. */
+/* Replaces the decimal sign of the locale by a point. The text may have several numbers. */
 void sti_number_point(char *text);
 
 /* Reads a decimal number as strtod() does in the "C" locale: blanks, then [+-] digits [. digits] [e [+-] digits], or

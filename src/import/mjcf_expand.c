@@ -6,6 +6,7 @@
  *                 as well
  *     attach      a body or frame of another model (an asset <model>), with a prefix for all its names; its
  *                 defaults, assets and what acts only on it are added; its <compiler> applies to it */
+#include "base/number.h"
 #include "import/mjcf.h"
 #include "math/quat.h"
 
@@ -196,8 +197,10 @@ static st_Status replicate(Expansion *e, sti_Element *at, sti_Element ***place)
             child->up = frame;
         frame->attributes[0] = "pos", frame->attributes[2] = "quat";
         snprintf(text, sizeof text, "%.17g %.17g %.17g", pose.p.x, pose.p.y, pose.p.z);
+        sti_number_point(text);
         frame->attributes[1] = sti_xml_keep_text(e->m->robot->files, text);
         snprintf(text, sizeof text, "%.17g %.17g %.17g %.17g", pose.q.w, pose.q.x, pose.q.y, pose.q.z);
+        sti_number_point(text);
         frame->attributes[3] = sti_xml_keep_text(e->m->robot->files, text);
         if (frame->attributes[1] == NULL || frame->attributes[3] == NULL) return sti_robot_memory(e->m->robot);
         frame->next = next;

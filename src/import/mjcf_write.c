@@ -6,6 +6,7 @@
  * 0 gives the motion of the scene. Frames of bodies are at the centres of mass. Features that MJCF does not have are
  * listed in a comment. */
 #define _POSIX_C_SOURCE 200809L /* open_memstream */
+#include "base/number.h"
 #include "math/quat.h"
 
 #include <stdarg.h>
@@ -65,21 +66,33 @@ static void put_name(const Writer *w, const char *key, const char *name, const c
     fprintf(w->out, "%s\"", suffix);
 }
 
+/* Writes numbers and fixed text, with a decimal point in every locale. */
+STI_PRINTF(2, 3) static void put(const Writer *w, const char *format, ...)
+{
+    char text[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    sti_number_point(text);
+    fputs(text, w->out);
+}
+
 static void put_number(const Writer *w, const char *key, double x)
 {
-    fprintf(w->out, " %s=\"%.17g\"", key, x);
+    put(w, " %s=\"%.17g\"", key, x);
 }
 
 static void put_vector(const Writer *w, const char *key, st_Vec3 v)
 {
-    fprintf(w->out, " %s=\"%.17g %.17g %.17g\"", key, v.x, v.y, v.z);
+    put(w, " %s=\"%.17g %.17g %.17g\"", key, v.x, v.y, v.z);
 }
 
 static void put_pose(const Writer *w, st_Pose pose)
 {
     if (norm(pose.p) > 0) put_vector(w, "pos", pose.p);
     if (pose.q.x != 0 || pose.q.y != 0 || pose.q.z != 0)
-        fprintf(w->out, " quat=\"%.17g %.17g %.17g %.17g\"", pose.q.w, pose.q.x, pose.q.y, pose.q.z);
+        put(w, " quat=\"%.17g %.17g %.17g %.17g\"", pose.q.w, pose.q.x, pose.q.y, pose.q.z);
 }
 
 static st_BodyDef body_of(const Writer *w, int b)
@@ -113,15 +126,15 @@ static void put_shape(Writer *w, int k, int depth)
     if (s.type == ST_SHAPE_PLANE) fputs(" size=\"0 0 1\"", w->out);
     if (s.type == ST_SHAPE_BOX || s.type == ST_SHAPE_ELLIPSOID) put_vector(w, "size", s.half);
     if (s.type == ST_SHAPE_CAPSULE || s.type == ST_SHAPE_CYLINDER)
-        fprintf(w->out, " size=\"%.17g %.17g\"", s.radius, s.length / 2);
-    fprintf(w->out, " mass=\"0\" friction=\"%.17g %.17g %.17g\"", s.mu, s.spinning, s.rolling);
+        put(w, " size=\"%.17g %.17g\"", s.radius, s.length / 2);
+    put(w, " mass=\"0\" friction=\"%.17g %.17g %.17g\"", s.mu, s.spinning, s.rolling);
     if (norm(s.surface_velocity) > 0) put_vector(w, "surfacevel", s.surface_velocity);
     if (s.rolling > 0 || s.spinning > 0) fprintf(w->out, " condim=\"%d\"", s.rolling > 0 ? 6 : 4);
     if (s.groups != 1 || s.mask != UINT32_MAX)
         fprintf(w->out, " contype=\"%u\" conaffinity=\"%u\"", s.groups & 0x7fffffffu, s.mask & 0x7fffffffu);
     if (s.color != 0)
-        fprintf(w->out, " rgba=\"%.3g %.3g %.3g %.3g\"", (s.color >> 24) / 255.0, (s.color >> 16 & 255) / 255.0,
-                (s.color >> 8 & 255) / 255.0, (s.color & 255) / 255.0);
+        put(w, " rgba=\"%.3g %.3g %.3g %.3g\"", (s.color >> 24) / 255.0, (s.color >> 16 & 255) / 255.0,
+            (s.color >> 8 & 255) / 255.0, (s.color & 255) / 255.0);
     fputs("/>\n", w->out);
 }
 
@@ -203,9 +216,9 @@ static void put_joint(Writer *w, int body, int depth)
         put_vector(w, "pos", point);
         if (j.type != ST_JOINT_BALL) put_vector(w, "axis", j.type == ST_JOINT_UNIVERSAL && k == 1 ? axis_b : axis);
         if (j.type == ST_JOINT_BALL && j.coordinate == ST_COORDINATE_SWING && isfinite(upper))
-            fprintf(w->out, " range=\"0 %.17g\"", upper);
+            put(w, " range=\"0 %.17g\"", upper);
         if (j.type != ST_JOINT_BALL && (isfinite(lower) || isfinite(upper)))
-            fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(lower) ? lower : -1e6, isfinite(upper) ? upper : 1e6);
+            put(w, " range=\"%.17g %.17g\"", isfinite(lower) ? lower : -1e6, isfinite(upper) ? upper : 1e6);
         if (k == 0 && j.type != ST_JOINT_BALL) {
             if (j.damping > 0) put_number(w, "damping", j.damping);
             if (j.stiffness > 0) put_number(w, "stiffness", j.stiffness);
@@ -268,11 +281,11 @@ static void put_sites(Writer *w, int body, int depth)
         fputs("/>\n", w->out);
         if (!(norm(f.ellipsoid) > 0)) continue;
         indent(w, depth);
-        fprintf(w->out,
-                "<geom name=\"fluid%d\" type=\"ellipsoid\" size=\"%.17g %.17g %.17g\" mass=\"0\" contype=\"0\" "
-                "conaffinity=\"0\" fluidshape=\"ellipsoid\" fluidcoef=\"%.17g %.17g %.17g %.17g %.17g\"",
-                k, f.ellipsoid.x, f.ellipsoid.y, f.ellipsoid.z, f.blunt_drag, f.slender_drag, f.angular_drag,
-                f.kutta_lift, f.magnus_lift);
+        put(w,
+            "<geom name=\"fluid%d\" type=\"ellipsoid\" size=\"%.17g %.17g %.17g\" mass=\"0\" contype=\"0\" "
+            "conaffinity=\"0\" fluidshape=\"ellipsoid\" fluidcoef=\"%.17g %.17g %.17g %.17g %.17g\"",
+            k, f.ellipsoid.x, f.ellipsoid.y, f.ellipsoid.z, f.blunt_drag, f.slender_drag, f.angular_drag, f.kutta_lift,
+            f.magnus_lift);
         put_pose(w, (st_Pose){f.point, f.orientation});
         fputs("/>\n", w->out);
     }
@@ -298,9 +311,8 @@ static void put_body(Writer *w, int b, int depth)
             note(w, "body \"%.80s\": its velocity at the start", def.name);
         if (st_scene_body_mass(w->scene, (st_BodyId){b}, &mass, &I, NULL) == ST_OK) {
             indent(w, depth + 1);
-            fprintf(w->out,
-                    "<inertial pos=\"0 0 0\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
-                    mass, I.m[0], I.m[4], I.m[8], I.m[1], I.m[2], I.m[5]);
+            put(w, "<inertial pos=\"0 0 0\" mass=\"%.17g\" fullinertia=\"%.17g %.17g %.17g %.17g %.17g %.17g\"/>\n",
+                mass, I.m[0], I.m[4], I.m[8], I.m[1], I.m[2], I.m[5]);
         }
         put_joint(w, b, depth + 1);
     }
@@ -333,21 +345,21 @@ static void put_actuators(Writer *w)
         fputs("    <general", w->out);
         put_name(w, "name", j.name, ".motor");
         if (tendon && j.path[0].kind == ST_TENDON_SLIDER)
-            fprintf(w->out, " cranksite=\"path%d.1\" slidersite=\"path%d.0\" cranklength=\"%.17g\"", k, k,
-                    j.path[0].coefficient);
+            put(w, " cranksite=\"path%d.1\" slidersite=\"path%d.0\" cranklength=\"%.17g\"", k, k,
+                j.path[0].coefficient);
         else
             put_name(w, tendon ? "tendon" : "joint", j.name, "");
-        fprintf(w->out, " gainprm=\"%.17g\" biastype=\"affine\" biasprm=\"%.17g %.17g %.17g\"", gain, gain * wanted,
-                m->type == ST_MOTOR_POSITION ? -m->stiffness : 0.0, m->type == ST_MOTOR_FORCE ? 0.0 : -m->damping);
+        put(w, " gainprm=\"%.17g\" biastype=\"affine\" biasprm=\"%.17g %.17g %.17g\"", gain, gain * wanted,
+            m->type == ST_MOTOR_POSITION ? -m->stiffness : 0.0, m->type == ST_MOTOR_FORCE ? 0.0 : -m->damping);
         if (isfinite(m->max_force))
-            fprintf(w->out, " forcerange=\"%.17g %.17g\"", m->mid_force - m->max_force, m->mid_force + m->max_force);
-        if (m->lag > 0) fprintf(w->out, " dyntype=\"filterexact\" dynprm=\"%.17g\"", m->lag);
+            put(w, " forcerange=\"%.17g %.17g\"", m->mid_force - m->max_force, m->mid_force + m->max_force);
+        if (m->lag > 0) put(w, " dyntype=\"filterexact\" dynprm=\"%.17g\"", m->lag);
         if (m->integrate) fputs(" dyntype=\"integrator\"", w->out);
         if (m->lowest < m->highest && isfinite(m->lowest) && isfinite(m->highest))
-            fprintf(w->out,
-                    m->integrate ? " actlimited=\"true\" actrange=\"%.17g %.17g\""
-                                 : " ctrllimited=\"true\" ctrlrange=\"%.17g %.17g\"",
-                    m->lowest - wanted, m->highest - wanted);
+            put(w,
+                m->integrate ? " actlimited=\"true\" actrange=\"%.17g %.17g\""
+                             : " ctrllimited=\"true\" ctrlrange=\"%.17g %.17g\"",
+                m->lowest - wanted, m->highest - wanted);
         fputs("/>\n", w->out);
     }
 
@@ -366,7 +378,7 @@ static void put_actuators(Writer *w)
             fputs("    <adhesion", w->out);
             put_name(w, "name", f.name, "");
             put_name(w, "body", body.name, "");
-            fprintf(w->out, " ctrlrange=\"%.17g 1e10\"/>\n", norm(f.force));
+            put(w, " ctrlrange=\"%.17g 1e10\"/>\n", norm(f.force));
             continue;
         }
         fputs("    <general", w->out);
@@ -418,7 +430,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
         any = true;
         fprintf(w->out, "    <mesh name=\"mesh%d\" inertia=\"convex\" vertex=\"", k);
         for (int i = 0; i < s.n_points; i++)
-            fprintf(w->out, "%s%.9g %.9g %.9g", i > 0 ? " " : "", s.points[i].x, s.points[i].y, s.points[i].z);
+            put(w, "%s%.9g %.9g %.9g", i > 0 ? " " : "", s.points[i].x, s.points[i].y, s.points[i].z);
         fputs("\"/>\n", w->out);
     }
     if (any) fputs("  </asset>\n", w->out);
@@ -440,11 +452,9 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             fprintf(w->out, "    <%s", sum ? "fixed" : "spatial");
             put_name(w, "name", j.name, "");
             if (isfinite(j.lower) || isfinite(j.upper))
-                fprintf(w->out, " range=\"%.17g %.17g\"", isfinite(j.lower) ? j.lower : -1e6,
-                        isfinite(j.upper) ? j.upper : 1e6);
+                put(w, " range=\"%.17g %.17g\"", isfinite(j.lower) ? j.lower : -1e6, isfinite(j.upper) ? j.upper : 1e6);
             if (j.stiffness > 0) put_number(w, "stiffness", j.stiffness);
-            if (j.stiffness > 0 && isfinite(j.rest))
-                fprintf(w->out, " springlength=\"%.17g %.17g\"", j.rest, j.rest + j.slack);
+            if (j.stiffness > 0 && isfinite(j.rest)) put(w, " springlength=\"%.17g %.17g\"", j.rest, j.rest + j.slack);
             if (j.damping > 0) put_number(w, "damping", j.damping);
             if (j.friction > 0) put_number(w, "frictionloss", j.friction);
             if (j.armature > 0) put_number(w, "armature", j.armature);
@@ -454,7 +464,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
                 if (at->kind == ST_TENDON_JOINT && st_scene_joint(w->scene, at->joint, &part) == ST_OK) {
                     fputs("<joint", w->out);
                     put_name(w, "joint", part.name, "");
-                    fprintf(w->out, " coef=\"%.17g\"/>", at->coefficient);
+                    put(w, " coef=\"%.17g\"/>", at->coefficient);
                 } else if (at->kind == ST_TENDON_PULLEY && at->coefficient < 0 && divisor > 0) {
                     divisor = at->coefficient; /* MuJoCo has no negative divisors */
                     fputs("</spatial>\n    <spatial", w->out);
@@ -463,7 +473,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
                     if (j.motor.type != ST_MOTOR_MOTION)
                         note(w, "tendon \"%.80s\": lengths after a pulley with a negative divisor", j.name);
                 } else if (at->kind == ST_TENDON_PULLEY) {
-                    fprintf(w->out, "<pulley divisor=\"%.17g\"/>", at->coefficient / divisor);
+                    put(w, "<pulley divisor=\"%.17g\"/>", at->coefficient / divisor);
                 } else if (at->kind == ST_TENDON_POINT) {
                     fprintf(w->out, "<site site=\"path%d.%d\"/>", k, i);
                 } else if (at->kind != ST_TENDON_JOINT) {
@@ -500,7 +510,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             fputs("    <joint", w->out);
             put_name(w, "joint1", a.name, "");
             put_name(w, "joint2", b.name, "");
-            fprintf(w->out, " polycoef=\"0 %.17g %.17g %.17g %.17g\"/>\n", j.ratio, j.curve.x, j.curve.y, j.curve.z);
+            put(w, " polycoef=\"0 %.17g %.17g %.17g %.17g\"/>\n", j.ratio, j.curve.x, j.curve.y, j.curve.z);
         } else if (j.type == ST_JOINT_BALL || j.type == ST_JOINT_FIXED || j.type == ST_JOINT_REVOLUTE) {
             const st_BodyDef one = body_of(w, j.a.index1), two = body_of(w, j.b.index1);
             /* a hinge that closes a loop: connect two points of its axis */
@@ -520,7 +530,7 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
             put_name(w, "tendon1", j.name, "");
             if (split < j.n_path) {
                 put_name(w, "tendon2", j.name, ".follows");
-                fprintf(w->out, " polycoef=\"0 %.17g 0 0 0\"", -1 / j.path[split].coefficient);
+                put(w, " polycoef=\"0 %.17g 0 0 0\"", -1 / j.path[split].coefficient);
             }
             fputs("/>\n", w->out);
         } else if (j.type != ST_JOINT_TENDON) {

@@ -4,6 +4,7 @@
  * Values are texts of elements. Links are placed in their model, joints in their child link, and `relative_to` may
  * name any other frame. Links and joints need not form a tree: a joint closes a loop if its child already has a
  * joint. Names of nested models are `model::link`; in a file with one model they are unchanged. */
+#include "base/number.h"
 #include "import/png.h"
 #include "import/robot.h"
 #include "math/quat.h"
@@ -914,8 +915,8 @@ static st_Status write_settings(const Sdf *sdf, const sti_Element *world)
 
 st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
 {
-    const char *version = sti_attribute(root, "version");
-    Sdf sdf = {.robot = robot, .version = version != NULL ? strtod(version, NULL) : 1.6};
+    const char *version = sti_attribute(root, "version"), *end;
+    Sdf sdf = {.robot = robot, .version = version != NULL ? sti_number_read(version, &end) : 1.6};
     Model outer = {.scope = "", .pose = robot->root, .fixed = robot->def.fixed};
     const sti_Element *world = sti_child(root, "world"), *all = world != NULL ? world : root;
     int n = 0;

@@ -3,8 +3,7 @@
 #include "base/number.h"
 #include "base/utf8.h"
 #include "check.h"
-
-#include <locale.h>
+#include "comma.h"
 
 static void version_is_that_of_the_header(void **state)
 {
@@ -98,36 +97,15 @@ static void check_numbers(void)
     check_number(text, 1.0 / 3, (int)strlen(text));
 }
 
-/* A locale with a decimal comma, made here of nothing else: false where the tool for that is not there. */
-static bool set_comma(char folder[64])
-{
-    char path[80], command[300];
-    snprintf(folder, 64, "/tmp/stiction-locale-XXXXXX");
-    if (mkdtemp(folder) == NULL) return false;
-    snprintf(path, sizeof path, "%s/source", folder);
-    FILE *file = fopen(path, "w");
-    if (file == NULL) return false;
-    fputs("LC_NUMERIC\ndecimal_point \",\"\nthousands_sep \".\"\ngrouping 3;3\nEND LC_NUMERIC\n", file);
-    fclose(file);
-    snprintf(command, sizeof command, "localedef -c -i %s -f ANSI_X3.4-1968 %s/st_CO > /dev/null 2>&1", path, folder);
-    (void)!system(command); /* it warns of all that is left out */
-    setenv("LOCPATH", folder, 1);
-    const bool set = setlocale(LC_NUMERIC, "st_CO") != NULL;
-    unsetenv("LOCPATH");
-    return set;
-}
-
 static void numbers_have_a_point_in_every_locale(void **state)
 {
     (void)state;
-    char folder[64], command[128], text[32];
+    char folder[64], text[32];
     check_numbers();
     const bool comma = set_comma(folder);
     snprintf(text, sizeof text, "%.1f", 0.5);
     if (comma) check_numbers();
-    setlocale(LC_NUMERIC, "C");
-    snprintf(command, sizeof command, "rm -r %s", folder);
-    assert_int_equal(system(command), 0);
+    end_comma(folder);
     if (!comma) skip(); /* no locale here has a comma: only the "C" locale was tested */
     assert_string_equal(text, "0,5");
 }
