@@ -326,11 +326,11 @@ st_Status sti_flow_step(st_System *system, st_Error *err)
 bool st_system_present(const st_System *system, st_BodyId body)
 {
     const sti_World *world = system->model.world;
-    if (world != NULL && body.generation != 0) {
+    if (body.generation != 0) {
         body = sti_body_now(world->scene, body);
         if (body.index1 < 0) return false; /* removed */
     }
-    return world == NULL || body.index1 < 1 || body.index1 >= world->n_bodies || !sti_is_absent(world, body.index1);
+    return body.index1 < 1 || body.index1 >= world->n_bodies || !sti_is_absent(world, body.index1);
 }
 
 /* ---- by the user -------------------------------------------------------------------------------- */

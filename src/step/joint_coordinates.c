@@ -126,7 +126,7 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     const sti_World *world = model->world;
     const st_Allocator *a = &model->allocator;
     bool open_alone;
-    if (world == NULL || world->n_joints == 0 || !uses_joints(&model->def, &open_alone)) return ST_OK;
+    if (world->n_joints == 0 || !uses_joints(&model->def, &open_alone)) return ST_OK;
     sti_SpanningForest of = {0};
     const int n = world->n_bodies, n_joints = world->n_joints;
     Planning p = {.world = world, .of = &of};

@@ -457,7 +457,7 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     STI_NEED(system, err);
     STI_NEED(values, err);
     const sti_World *world = system->model.world;
-    if (world == NULL || system->work.flow == NULL || index < 0 || index >= world->scene->n_measures)
+    if (system->work.flow == NULL || index < 0 || index >= world->scene->n_measures)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_measure: there is no measure number %d", index);
     STI_TRY(sti_device_fetch(system, err));
     const sti_MeasureEntry *measure = &world->scene->measure[index];
