@@ -87,13 +87,20 @@ def is_static(name, file, number):
     number = int(number)
     return any(re.match(r"\s*(static|STATIC)\b", lines[file][i]) for i in (number - 1, number - 2) if 0 <= i)
 
+def uses(code):  # by name: how often it is called, and how often it is named otherwise
+    called = collections.Counter(re.findall(r"\b(\w+)\s*\(", code))
+    named = collections.Counter(re.findall(r"\b\w+\b", code))
+    return called, named
+
+in_file = {f: uses(t) for f, t in plain.items()}
+anywhere = uses("\n".join(plain.values()))  # for functions of headers
 once = statics = 0
 for name, file, number, _ in functions:
     if not is_static(name, file, number):
         continue
     statics += 1
-    calls = len(re.findall(r"\b%s\s*\(" % name, plain[file]))
-    others = len(re.findall(r"\b%s\b(?!\s*\()" % name, plain[file]))
+    called, named = anywhere if file.endswith(".h") else in_file[file]
+    calls, others = called[name], named[name] - called[name]
     declared = len(re.findall(r"^static[^;{}=]*\b%s\s*\([^;{}]*\)\s*;" % name, plain[file], flags=re.M))
     once += calls - 1 - declared == 1 and others == 0
 
