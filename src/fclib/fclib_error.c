@@ -1,23 +1,22 @@
-/* fclib_error.c -- the independent judge: how good an r is, from the data of a problem file alone.
+/* fclib_error.c -- the independent judge: the error of an r, from the data of a problem file alone.
  *
  *     u = W r + q (the map of fclib_map.c),   u^ = u + (mu |u_T| + mu_r |u_R| + mu_s |u_S|) e_n
  *     error = | r - P(r - u^) | / | q |,   P the projection on
  *                                          K = { |r_T| <= mu r_n, |r_R| <= mu_r r_n, |r_S| <= mu_s r_n }
  *
- * The measure of the test collections; docs/problems.md says what replaces it where a coefficient is above 1. All of it
- * is computed in double-double with a bound on what rounding can hide, because a q that is lost in the rounding of W r
- * makes anything look solved. It is written out here a second time on purpose: law.c and residual.c serve the solvers,
- * and a mistake there must not be able to hide.
- */
+ * This is the measure of the test collections; docs/problems.md describes the one used if a coefficient is above 1. All
+ * of it is computed in double-double with a bound on the rounding. Otherwise a q that is lost in the rounding of W r
+ * would make any r a solution. The formulas are repeated here on purpose: law.c and residual.c serve the solvers,
+ * and a mistake there must not hide here. */
 #include "fclib/fclib.h"
 
 #include <float.h>
 
-/* What adding up the squares of one contact after another loses, relative to the sum. */
+/* The rounding of the sum of squares over all contacts, relative to the sum. */
 static const double own_rounding = 4.0 * DBL_EPSILON;
 
-/* rho comes from trace(W) in ordinary arithmetic: so many digits of it are certain, whatever the masses and joints are.
- * error_rho changes by no larger a share than rho does.                                            */
+/* rho comes from trace(W) in ordinary arithmetic. Its relative error is at most this, for any masses and joints. The
+ * relative change of error_rho is not larger than that of rho. */
 static const double rho_rounding = 1e-9;
 /* |q| and rho |q| outside this range: squares, and the lower halves of double-doubles, may be lost. Nothing is
  * certified.
@@ -138,8 +137,8 @@ static double natural(const Contact *contact, const double *r, const sti_Dd *u, 
     return sum;
 }
 
-/* How far the residual of a contact may be off: its change with u is at most rho (1 + sum mu) |du|, and each of its own
- * operations rounds.                                                                               */
+/* A bound of the error in the residual of a contact: its change with u is at most rho (1 + sum mu) |du|, and its own
+ * operations round. */
 static double natural_bound(const Contact *contact, const double *r, const sti_Dd *u, const double *u_bound, double rho)
 {
     double mu = 1.0, off = 0.0, size = 0.0;

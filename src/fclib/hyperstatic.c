@@ -1,19 +1,18 @@
-/* hyperstatic.c -- which contact impulses a problem determines, and the least of those it does not.
+/* hyperstatic.c -- which contact impulses a problem determines, and the smallest of those it does not.
  *
- * A solution has a velocity u and impulses r. Where contacts are redundant, u is unique and r is not: with the
+ * A solution has a velocity u and impulses r. If contacts are redundant, u is unique and r is not. With the
  * active directions of the contacts as the columns of B,
  *
  *     sticks   all of (r_n, r_T)       slides   (1, -mu u_T/|u_T|) r_n       open   nothing
  *
- * every r = B z with W B z = u - q and r in the cones is a solution. The columns of W B (of a step problem, without
- * compliance, as well those of A^(-1/2) H B, which have the same null space) by QR with column pivoting (Golub & Van
- * Loan 2013, section 5.4) give the rank, and N with W B N = 0; a component is determined where its row of B N is 0.
+ * every r = B z with W B z = u - q and r in the cones is a solution. QR with column pivoting (Golub & Van
+ * Loan 2013, section 5.4) of the columns of W B gives the rank, and N with W B N = 0. (For a step problem without
+ * compliance, A^(-1/2) H B has the same null space.) A component is determined if its row of B N is 0.
  * Cones may determine more: a foot that can only push, at zero.
  *
- * Rigid bodies are the limit of stiff ones: contacts with compliance s C, s -> 0, take the member of least r'C r
- * (Preclik, Popa & Ruede 2011). It is found as  min z'D z,  z = z0 + N y,  B z in the cones,  by the alternating
- * direction method: the quadratic on the affine set and the projection on the cones take turns.
- */
+ * Rigid bodies are the limit of stiff ones: contacts with compliance s C, s -> 0, select the solution with the least
+ * r'C r (Preclik, Popa & Ruede 2011). It is found as  min z'D z,  z = z0 + N y,  B z in the cones,  by the alternating
+ * direction method, which minimises the quadratic on the affine set and projects on the cones in turn. */
 #include "fclib/hyperstatic.h"
 
 #include "fclib/fclib.h"
@@ -29,17 +28,17 @@ static const double still = 1e-6;
 #define GROW(name, n) STI_TRY(STI_GROW(&a->allocator, a->name, a->name##_size, (n), err))
 #define RELEASE(name) STI_RELEASE(&a->allocator, a->name, a->name##_size)
 
-/* Directions first[c] .. first[c+1]-1 belong to contact c: its normal (with what slides along), then free
- * tangents, each a unit vector at row `unit`.                                                      */
+/* Directions first[c] .. first[c+1]-1 belong to contact c: its normal (with the friction of sliding), then free
+ * tangents, each a unit vector at row `unit`. */
 struct sti_Hyperstatic {
     st_Allocator allocator;
     const sti_Open *open;
-    int n, rank; /* directions; of what they move                                                   */
+    int n, rank; /* number of directions; rank of their velocities */
     STI_ARRAY(int, first);
     STI_ARRAY(int, unit);
     STI_ARRAY(double, along);  /* n_r: the normal direction of each contact                          */
     STI_ARRAY(double, vector); /* n_r: an impulse                                                   */
-    STI_ARRAY(double, A);      /* n columns of n_moved: what the directions move, then R            */
+    STI_ARRAY(double, A);      /* n columns of n_moved: velocities of the directions, then R */
     STI_ARRAY(double, tau);
     STI_ARRAY(int, order);
     STI_ARRAY(double, N); /* (n - rank) columns of n                                                */
@@ -68,7 +67,7 @@ static bool takes_part(const Active *a, const st_ContactLaw *contact)
 {
     if (contact->law == ST_LAW_BOUNDED) return contact->lo == -INFINITY && contact->hi == INFINITY;
 
-    /* How far the contact is from being closed: u_n, for the cone law less what a sliding one lifts off with. */
+    /* The distance from a closed contact: u_n; for the cone law less the lift that sliding causes. */
     const double *u = a->open->u + contact->first;
     sti_Group group[STI_MAX_GROUPS];
     const int n = contact->law == ST_LAW_CONE ? sti_law_groups(contact, group) : 0;
@@ -95,7 +94,8 @@ static st_Status find_directions(Active *a, st_Error *err)
         a->along[contact->first] = 1.0;
         a->unit[a->n++] = -1;
         for (int g = 0; g < n; g++) {
-            /* One group of a contact. Slides: part of the normal's direction; else free directions of its own. */
+            /* One group of a contact. If it slides, it is part of the normal's direction; otherwise it has free
+             * directions. */
             const double *u = a->open->u, speed = vector_length(u + contact->first + group[g].first, group[g].count);
             for (int k = contact->first + group[g].first; k < contact->first + group[g].first + group[g].count; k++)
                 if (speed > a->open->still)
@@ -340,7 +340,8 @@ void sti_hyperstatic_destroy(sti_Hyperstatic *a)
     sti_free(&allocator, a, 1, sizeof *a);
 }
 
-/* What takes part gets the least; bounded rows that do not keep what they have, open contacts have nothing. */
+/* Active contacts get the smallest impulses. Bounded rows that are not active keep theirs, and open contacts have
+ * none. */
 static void write_least(const Active *a, double *least)
 {
     const sti_Open *open = a->open;

@@ -1,9 +1,7 @@
-/* islands_confirm.c -- is the start of an island its answer already?
- *
- * A part of a pile that was solved well in the last step, and that nothing has changed since, needs no problem of its
- * own: rest.h computes the residual of its start from the arrays of the whole. What is accepted is what auto.c would
- * accept as a start. Whatever is in doubt is left to the solver, which begins anew.
- */
+/* islands_confirm.c -- is the start of an island already its solution? An island of a pile that was solved well in the
+ * last step, and that has not changed since, needs no problem of its own: rest.h computes the residual of its start
+ * from the arrays of the whole problem. A start is accepted under the conditions of auto.c. In any doubt the solver
+ * computes the solution. */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
 #include "math/vec3.h"

@@ -1,10 +1,8 @@
-/* newton_small.c -- newton.c's method for a few free bodies, by the kernels of pile/small_island.h.
- *
- * A proximal point method around a semismooth Newton method, as in newton.c, which says why. Islands of some ten
- * contacts are most of what a bin or a heap of rubble has while it falls, and there the work of newton.c was memory,
- * lists and calls: 11 us per step of 12 contacts. Where there are more rows than
- * STI_EVEN_ROWS, two sweeps first find most of the contacts that open and slide.
- */
+/* newton_small.c -- the method of newton.c for a few free bodies, with the kernels of pile/small_island.h. A proximal
+ * point method around a semismooth Newton method; newton.c has the reasons. A falling bin or heap of rubble consists
+ * mostly of islands with about ten contacts. There the time of newton.c went into memory, lists and calls: 11 us per
+ * step of 12 contacts. With more rows than STI_EVEN_ROWS, two sweeps first find most of the contacts that open and
+ * slide. */
 #include "pile/small_island.h"
 #include "reduce/residual.h"
 #include "solve/solver.h"
@@ -96,7 +94,7 @@ static bool solve_small_proximal(Run *run)
             r[i] += length * d[i];
         judge_small(run);
         if (run->done) return true;
-        /* is what is left rounding? then an alpha whose rounding is below the tolerance */
+        /* if the rest of the error is rounding: an alpha whose rounding error is below the tolerance */
         rounded =
             length > 0.2 && run->measure > 0.5 * last && run->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
         if (rounded == 2) {

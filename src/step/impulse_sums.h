@@ -9,7 +9,7 @@
 /* Impulses come in two kinds. */
 enum { STI_FINITE, STI_IMPACT };
 
-/* What acts on a velocity. */
+/* Kinds of loads on a velocity. */
 typedef enum sti_Load {
     STI_LOAD_APPLIED, /* the forces k of the model, weight included                                  */
     STI_LOAD_GYROSCOPIC,
@@ -19,8 +19,8 @@ typedef enum sti_Load {
 } sti_Load;
 #define STI_N_LOADS 5
 
-/* Of a joint on its body b, at the joint's point, world axes [N s, N m s]; of what acts on its coordinate. All doubles:
- * sums go over them as an array.                                                                   */
+/* The impulse of a joint on its body b, at the joint's point, world axes [N s, N m s], and the impulse along its
+ * coordinate. All members are doubles, because sums treat them as an array. */
 typedef struct sti_JointImpulse {
     st_Vec3 linear, angular;
     double motor, friction, limit, spring, other_limit, gear;
@@ -31,7 +31,7 @@ typedef struct sti_SpringImpulse {
     st_Vec3 linear, angular;
 } sti_SpringImpulse;
 
-/* Of a contact, known by id and element. Saved as it is, and so without padding. */
+/* The impulse of a contact with this id and element. It is saved as bytes and therefore has no padding. */
 typedef struct sti_ContactImpulse {
     uint64_t id;
     int element, dim, a, b, shape_a, shape_b;
@@ -53,10 +53,10 @@ typedef struct sti_StepImpulses {
     int64_t capacity;
 } sti_StepImpulses;
 
-/* NULL in all of them where a step is one stage without events. */
+/* All arrays are NULL if a step is one stage without events. */
 typedef struct sti_ImpulseSums {
     sti_StepImpulses stage; /* of the step problem at hand                                           */
-    sti_StepImpulses piece; /* since the last event: what changes v                                  */
+    sti_StepImpulses piece; /* since the last event */
     sti_StepImpulses way;   /* and the mean velocity that moves q                                     */
     sti_StepImpulses total; /* of the step                                                           */
     double stage_weight;    /* joints of the total are this times those of the step problem; 0: they are summed */

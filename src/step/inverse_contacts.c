@@ -1,4 +1,4 @@
-/* step/inverse_contacts.c -- inverse dynamics where contacts push, and how hard is not known.
+/* step/inverse_contacts.c -- inverse dynamics with contacts of unknown force.
  *
  *     M dv/dt + bias = tau + J'f,     tau_i = 0 for every i that is not driven,     f in the friction cones
  *
@@ -6,15 +6,14 @@
  *
  *     min 1/2 |J_U'f - c|^2 (weighted by 1/diag M) + 1/2 (f - f_0)' C (f - f_0),     f in the cones,
  *
- * which is a friction problem with law cone (docs/methods.md 1): v of it is what is missing, over the mass. C is small
- * and chooses the least forces; f_0 is the last solution, so that nothing is left of it in the end.
- */
+ * which is a friction problem with law cone (docs/methods.md 1). Its v is the missing force over the mass. C is small
+ * and selects the smallest forces; f_0 is the last solution, so that C has no effect on the final one. */
 #include "step/articulation.h"
 
 #include <stiction/problem.h>
 
 enum { ROUNDS = 4 };
-/* C relative to what a force moves: the first solution misses by this much, and the last by its fourth power. */
+/* C relative to the effect of a force: the error of the first solution. That of the last one is its fourth power. */
 static const double softness = 1e-6;
 
 typedef struct Contacts {
@@ -81,7 +80,7 @@ static st_Status fill_jacobian(st_Articulation *a, const st_Touch *touches, Cont
     return status;
 }
 
-/* The forces c->r; what is missing is left in v, times the mass. */
+/* Computes the forces c->r; v contains the missing force times the mass. */
 static st_Status find_forces(const st_Articulation *a, Contacts *c, st_Error *err)
 {
     const int n_v = a->of.forest.n_v, n_r = 3 * c->n;

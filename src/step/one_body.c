@@ -1,10 +1,7 @@
-/* step/one_body.c -- one body put somewhere else, or thrown, between two steps.
- *
- * As st_system_set_state does for all, for one (flow.c: for some): the state is looked at again where it is now. What
- * is remembered of the others stays: their forces, who of them sleeps, the work of friction. Of the body that was moved
- * nothing is: the forces of its contacts, those held closed and their deformations belong to the place that it has
- * left.
- */
+/* step/one_body.c -- changes the pose or the velocity of one body between two steps. st_system_set_state does this for
+ * all bodies, flow.c for some. Contacts are evaluated again at the new pose. The history of other bodies is kept:
+ * their forces, their sleep, the work of friction. The history of the moved body is dropped: the forces of its
+ * contacts, the set of held contacts and their deformations belong to the old pose. */
 #include "base/range.h"
 #include "base/tolerance.h"
 #include "step/contact/contact.h"
@@ -38,9 +35,9 @@ static st_Status check_body_vector(const sti_Model *model, st_BodyId body, const
     return ST_OK;
 }
 
-/* ---- what is forgotten ------------------------------------------------------------------------ */
+/* ---- dropping history ------------------------------------------------------------------------- */
 
-/* Is a contact, or a joint's limit, one of these bodies? */
+/* Does a contact, or the limit of a joint, belong to one of these bodies? */
 static bool is_of(const sti_World *world, uint64_t id, const unsigned char *marked)
 {
     const int joint = sti_limit_joint(id), *owner = world->scene->shape_body;

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <stiction/query.h>
 
-/* The world with its shapes where the state says, and the tree of the broad phase around them. A second question to the
- * same state finds them there: whatever changes the state looks at contacts, and so places the shapes anew. (Where no
- * contact is possible nothing does.)                                                              */
+/* The world with its shapes at the poses of the state, and the tree of the broad phase around them. A second query of
+ * the same state finds them in place: every change of the state evaluates contacts and so places the shapes again.
+ * (Without possible contacts it does not.) */
 static st_Status placed_world(const sti_Model *model, const sti_State *state, sti_World **world, st_Error *err)
 {
     *world = model->world;
@@ -16,7 +16,7 @@ static st_Status placed_world(const sti_Model *model, const sti_State *state, st
     sti_Collider *c = &model->world->collider;
     if (c->asked && model->table.contacts != NULL) return ST_OK;
     STI_TRY(sti_collider_place(model->world, state->q, err));
-    /* with the margin it has: the boxes stay, and what they tell the next step */
+    /* with the present margin: the boxes stay valid for the next step */
     STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, c->pairs.started ? c->pairs.margin : 0,
                              model->world->awake_shape, model->world->n_awake_shapes, err));
     c->asked = true;
@@ -66,8 +66,8 @@ static bool cast_at(void *ctx, int shape)
     return true;
 }
 
-/* Pieces of a ray in a periodic cell, each no longer than a cell along any of its axes. A ray without end that hits
- * nothing stops after so many. */
+/* Pieces of a ray in a periodic cell, each no longer than the cell along any of its axes. An infinite ray that hits
+ * nothing stops after this many. */
 enum { MOST_PIECES = 1000 };
 
 /* In a periodic cell a ray goes piece by piece. The start of a piece is moved into the cell. Shapes have their centres
@@ -197,7 +197,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
 
 /* ---- probes -------------------------------------------------------------------------------------- */
 
-/* A shape that is not of the scene, placed, and what is near it. */
+/* A shape that is not part of the scene, its pose, and the shapes near it. */
 typedef struct Probe {
     sti_World *world;
     sti_Shape shape;

@@ -167,8 +167,8 @@ static st_Status sense_joint(const st_System *system, const sti_MeasureEntry *se
     return ST_OK;
 }
 
-/* What acts on the body and all that it carries from outside through joints, motors, tendons and springs: what is
- * inside cancels. Force, and torque about a point; world axes. */
+/* Force and torque that act on the body, and on all bodies that it carries, from outside through joints, motors,
+ * tendons and springs; inner forces cancel. Torque about a point; world axes. */
 static st_Status sense_wrench(const st_System *system, const sti_Measured *of, st_Vec3 about, st_Vec3 *force,
                               st_Vec3 *torque, st_Error *err)
 {

@@ -186,7 +186,7 @@ st_SystemDef st_system_def(void)
 
 /* ---- settings --------------------------------------------------------------------------------- */
 
-/* Words of the choices; a word's value in the def is its index, or what `values` says. */
+/* Words of the choices. The value of a word in the def is its index, or is given by `values`. */
 static const char *const integrator_words[] = {"euler", "implicit", "trapezoid", "sdirk2", "bdf2", NULL};
 static const char *const form_words[] = {"I", "II", NULL};
 static const char *const contact_words[] = {"rigid", "compliant", "regularized", NULL};

@@ -76,7 +76,7 @@ void sti_sleep_free(const sti_Model *model, sti_StepWork *work)
     STI_RELEASE(a, s->joint_force, s->joint_force_capacity);
 }
 
-/* ---- what follows from the flags -------------------------------------------------------------- */
+/* ---- data that follow from the flags ---------------------------------------------------------- */
 
 /* A body that cannot move in this step: asleep, or fixed. */
 static bool stays(const sti_World *world, int body)

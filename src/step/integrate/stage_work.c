@@ -1,27 +1,26 @@
-/* step/integrate/stage_work.c -- the work that the impulses of a step problem do, by kinds.
+/* step/integrate/stage_work.c -- the work of the impulses of a step problem, by kinds.
  *
- * An impulse does the work of itself times the displacement that follows, per second of the stage. The velocity of that
- * displacement is v; in the trapezoid's form I and in an impact the mean of v and v_base; in bdf2 that of the whole
- * step, since its stage begins after the state; for joints it is v as well, because their rows are those at the end of
- * the step. By kinds:
+ * The work of an impulse is its product with the displacement that follows, per second of the stage. The velocity of
+ * this displacement is v; in the trapezoid's form I and in an impact the mean of v and v_base; in bdf2 that of the
+ * whole step, because its stage begins after the state. For joints it is always v, because their rows are those at the
+ * end of the step. The kinds are
  *
  *     friction     r_T . u_T, and bounded rows that drive nothing
  *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts, adhesion
  *     damping      -eta d (a'v)^2
  *     impact       -r_n w_n of contacts that close a gap or rebound; all of r_n in an impact
  *     correction   -r_n w_n of overlaps, -l theta/h of joints
- *     scheme       Euler's methods: what their kinetic energy and springs change by beside all this.
+ *     scheme       Euler's methods: the remaining change of their kinetic energy and springs.
  *
  * With M v = f + G l + H r and f = M v* + eta k, v* the velocity after the gyroscopic term,
  *
  *     T(v) - T(v_base) = v'(M v - M v*) + [ v'M v* - T(v) - T(v_base) ],
  *
- * and the bracket, -|v - v*|^2/2 + T(v*) - T(v_base) <= 0, is the scheme's. A spring that is implicit stores less than
- * it takes by k (h a'v)^2/2; an explicit one gives as much. So the sum over all kinds is the change of energy, but for
- * what the solution left over and for springs that turn.
+ * and the bracket, -|v - v*|^2/2 + T(v*) - T(v_base) <= 0, is the work of the scheme. An implicit spring stores less
+ * than it takes by k (h a'v)^2/2; an explicit one more by the same. So the sum over all kinds is the change of energy,
+ * except for the residual of the solution and for springs that turn.
  *
- * Beside the sums, those of positive terms alone are kept (sti_Gains): a part of the system got no more than these.
- */
+ * Sums of the positive terms alone are kept, too (sti_Gains): no part of the system gained more than these. */
 #include "math/parallel.h"
 #include "step/contact/contact.h"
 #include "step/step.h"
