@@ -435,6 +435,31 @@ void sti_joints_tension(const sti_World *world, const double *q, const double *l
     }
 }
 
+/* All of that matrix by body: xx, yy, zz, xy, yz, zx in its axes. Forces at one point of a body cancel. */
+void sti_joints_stiffness(const sti_World *world, const double *q, const double *l, double *out)
+{
+    memset(out, 0, (size_t)world->n_bodies * 6 * sizeof *out);
+    for (int index = 0; index < world->n_joints; index++) {
+        const sti_Joint *joint = &world->joint[index];
+        if (!recipes[joint->type].meet) continue;
+        const st_Vec3 force = vec3_load(l + joint->first_row);
+        for (int side = 0; side < 2; side++) {
+            const int b = side == 0 ? joint->a : joint->b;
+            const st_Vec3 s = side == 0 ? joint->anchor_a : joint->anchor_b;
+            if (world->body[b].n_dofs == 0) continue;
+            const st_Vec3 f = rotate_back(sti_pose(q, b).q, scale(side == 0 ? -1 : 1, force));
+            double *K = out + 6 * (ptrdiff_t)b;
+            const double along = dot(s, f);
+            K[0] += along - s.x * f.x;
+            K[1] += along - s.y * f.y;
+            K[2] += along - s.z * f.z;
+            K[3] -= 0.5 * (s.x * f.y + s.y * f.x);
+            K[4] -= 0.5 * (s.y * f.z + s.z * f.y);
+            K[5] -= 0.5 * (s.z * f.x + s.x * f.z);
+        }
+    }
+}
+
 /* ---- rows ------------------------------------------------------------------------------------- */
 
 /* x_a - (ratio x_b + curve . (x_b^2, x_b^3, x_b^4)) and its row, on up to four bodies. */

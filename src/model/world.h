@@ -422,6 +422,7 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
 /* Forces l at ball-like joints, times the levers that turn with them: by velocity, for rotations
  * (step/integrate/discrete_gradient.c). */
 void sti_joints_tension(const sti_World *world, const double *q, const double *l, double *out);
+void sti_joints_stiffness(const sti_World *world, const double *q, const double *l, double *out);
 /* By velocity, the factors that turn rows at the middle of a rotation into their mean over it, or that make
  * Simpson's rule exact (step/integrate/discrete_gradient.c). */
 void sti_world_turns(const sti_World *world, const double *v, double h, bool simpson, double *factor);

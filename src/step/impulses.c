@@ -468,7 +468,9 @@ static st_Status carry_stage(const sti_Model *model, const sti_State *state, sti
                                 .v = state->v,
                                 .applied = work->stages.applied,
                                 .turning = work->stages.turning,
-                                .lag = work->step.means ? work->mean.lag : NULL};
+                                .lag = work->step.means   ? work->mean.lag
+                                       : work->tension.on ? work->tension.E
+                                                          : NULL};
     clear(model, work, sum);
     sum->some[kind] = true;
     sum->time = work->step.eta;

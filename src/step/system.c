@@ -436,6 +436,9 @@ void st_system_destroy(st_System *s)
     sti_impulses_free(&s->model, &s->state, &s->work);
     sti_strikes_free(&s->model, &s->work);
     sti_linearised_free(&a, &s->work.linearised);
+    STI_RELEASE(&a, s->work.tension.E, s->work.tension.E_capacity);
+    STI_RELEASE(&a, s->work.tension.A, s->work.tension.A_capacity);
+    STI_RELEASE(&a, s->work.tension.K, s->work.tension.K_capacity);
     sti_islands_destroy(s->work.islands);
     sti_islands_destroy(s->work.guard.other_islands);
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);

@@ -241,6 +241,15 @@ typedef struct sti_Mean {
     double *before;           /* `past` before the step, restored after a failure                             */
 } sti_Mean;
 
+/* Tension that a step does not resolve: tension.c. */
+typedef struct sti_Tension {
+    bool on;   /* in the current step problem                                                         */
+    double *E; /* n_v: inertia added for it; after stage_work.c its impulse, which belongs to the joints */
+    double *A; /* the matrix of the problem with E                                                    */
+    double *K; /* stiffness by body: sti_joints_stiffness                                             */
+    int64_t E_capacity, A_capacity, K_capacity;
+} sti_Tension;
+
 /* projection.c */
 typedef struct sti_Projection {
     sti_Assembly problem;
@@ -514,6 +523,7 @@ typedef struct sti_StepWork {
     sti_Compliant compliant;
     sti_Sleep sleep;
     sti_Mean mean;
+    sti_Tension tension;
     sti_ImpulseSums impulses;
     sti_Strikes strikes;
     sti_EnergyGuard guard;

@@ -56,6 +56,9 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
 st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage, const double *v,
                          st_Error *err);
 void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti_StepWork *work);
+/* tension.c: solves the problem again if its solution shows tension in joints that the step does not resolve. */
+st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                              const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info, st_Error *err);
 /* force_derivatives.c: the impulse of linearised forces beyond eta k, for a solution v. */
 void sti_linearised_impulse(sti_StepWork *work, const double *v);
 void sti_linearised_free(const st_Allocator *allocator, sti_Linearised *out);

@@ -397,6 +397,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         if (!any) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     }
+    STI_TRY(sti_resolve_tension(model, state, work, stage, &solution, info, err));
     if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
     if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));

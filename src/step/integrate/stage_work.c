@@ -232,6 +232,10 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     if (adhesion != 0) gains->given = INFINITY;
     springs += adhesion; /* it is part of f, too */
     if (stage->second_order || stage->eta == 0 || stage->means != NULL) return ST_OK;
+    for (int i = 0; work->tension.on && i < model->n_v; i++) {
+        work->tension.E[i] *= stage->v_base[i] - v[i];
+        sum->scheme += work->tension.E[i] * v[i];
+    }
     for (int i = 0; i < model->n_v; i++)
         of_f += out->f[i] * v[i];
     if (!has_forces(model)) forces += stage->eta * sti_weight_power(model->world, v);
