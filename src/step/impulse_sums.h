@@ -59,7 +59,7 @@ typedef struct sti_ImpulseSums {
     sti_StepImpulses piece; /* since the last event */
     sti_StepImpulses way;   /* and the mean velocity that moves q                                     */
     sti_StepImpulses total; /* of the step                                                           */
-    double stage_weight;    /* joints of the total are this times those of the step problem; 0: they are summed */
+    double stage_weight;    /* the total, but for contacts, is this times that of the step problem; 0: it is summed */
     int n_joints, n_springs;
 } sti_ImpulseSums;
 

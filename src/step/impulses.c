@@ -318,6 +318,17 @@ void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const 
     }
 }
 
+void sti_spring_impulse_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                                sti_SpringImpulse *out)
+{
+    const double weight = work->impulses.stage_weight;
+    *out = work->impulses.total.spring[index];
+    if (weight == 0) return;
+    sti_spring_impulse(model, work, ends, index, out);
+    out->linear = scale(weight, out->linear);
+    out->angular = scale(weight, out->angular);
+}
+
 void sti_mass_times(const sti_Model *model, const sti_StepWork *work, const double *x, double *out)
 {
     const st_BlockDiag M = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = model->mass.marked};
@@ -454,31 +465,43 @@ void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
     work->impulses.stage_weight = 0;
 }
 
-/* joints: theirs, too. */
+sti_StageEnds sti_ends_of_stage(const sti_StepWork *work, const st_Sink *rows, const double *v)
+{
+    return (sti_StageEnds){.rows = rows,
+                           .v = v,
+                           .applied = work->stages.applied,
+                           .turning = work->stages.turning,
+                           .lag = work->step.means   ? work->mean.lag
+                                  : work->tension.on ? work->tension.E
+                                                     : NULL};
+}
+
+/* Loads, joints and springs of the step problem at hand, as it was solved. */
+static st_Status sum_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, int kind, st_Error *err)
+{
+    sti_StepImpulses *sum = &work->impulses.stage;
+    const sti_StageEnds ends = sti_ends_of_stage(work, &work->here, state->v);
+    sum->some[kind] = true;
+    STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
+    for (int k = 0; k < work->impulses.n_joints; k++)
+        STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
+    for (int k = 0; k < work->impulses.n_springs && kind == STI_FINITE; k++)
+        sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
+    return ST_OK;
+}
+
+/* alone: contacts only. */
 static st_Status carry_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
-                             double way, bool joints, st_Error *err)
+                             double way, bool alone, st_Error *err)
 {
     sti_works_add(&work->stages.carried, weight, &work->step.done);
     sti_gains_add(&work->stages.carried_gains, weight, &work->step.gains);
     if (!is_on(work)) return ST_OK;
-    /* The step problem at hand, as it was solved. */
     sti_StepImpulses *sum = &work->impulses.stage;
     const int kind = work->step.eta > 0 ? STI_FINITE : STI_IMPACT;
-    const sti_StageEnds ends = {.rows = &work->here,
-                                .v = state->v,
-                                .applied = work->stages.applied,
-                                .turning = work->stages.turning,
-                                .lag = work->step.means   ? work->mean.lag
-                                       : work->tension.on ? work->tension.E
-                                                          : NULL};
     clear(model, work, sum);
-    sum->some[kind] = true;
     sum->time = work->step.eta;
-    STI_TRY(sti_stage_loads(model, work, &ends, 1.0, sum->load[kind], work->stages.load_room, err));
-    for (int k = 0; joints && k < work->impulses.n_joints; k++)
-        STI_TRY(sti_joint_impulse(model, work, &ends, k, &sum->joint[kind][k]));
-    for (int k = 0; k < work->impulses.n_springs && kind == STI_FINITE; k++)
-        sti_spring_impulse(model, work, &ends, k, &sum->spring[k]);
+    if (!alone) STI_TRY(sum_stage(model, state, work, kind, err));
     const sti_Assembly *step = &work->step;
     STI_TRY(STI_GROW(&model->allocator, sum->contact, sum->capacity, step->n_gaps, err));
     sum->n = step->n_gaps;
@@ -492,11 +515,11 @@ static st_Status carry_stage(const sti_Model *model, const sti_State *state, sti
 st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
                              double way, st_Error *err)
 {
-    return carry_stage(model, state, work, weight, way, true, err);
+    return carry_stage(model, state, work, weight, way, false, err);
 }
 
-/* If this stage is all of the step, its joint impulses are computed when they are read. Motors of type force have
- * theirs from a control that may be another one by then. */
+/* If this stage is all of the step, all but its contacts is computed when it is read. Motors of type force have their
+ * impulses from a control that may be another one by then. */
 st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,
                              double way, st_Error *err)
 {
@@ -504,7 +527,7 @@ st_Status sti_total_impulses(const sti_Model *model, const sti_State *state, sti
     const bool alone = is_on(work) && sti_speculative(model) && !remembers(model) &&
                        model->world->n_force_motors == 0 && work->step.eta > 0 && !sums->piece.some[STI_FINITE] &&
                        !sums->piece.some[STI_IMPACT] && !sums->total.some[STI_FINITE] && !sums->total.some[STI_IMPACT];
-    STI_TRY(carry_stage(model, state, work, weight, way, !alone, err));
+    STI_TRY(carry_stage(model, state, work, weight, way, alone, err));
     sums->stage_weight = alone ? weight : 0;
     work->step.done = work->stages.carried;
     work->step.gains = work->stages.carried_gains;
@@ -584,11 +607,18 @@ void sti_impulses_begin(const sti_Model *model, sti_StepWork *work)
     sti_carry_nothing(model, work);
 }
 
-/* v_new is the velocity at the end of the piece. */
-st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
+/* v_new is the velocity at the end of the piece. last: of the step; else its step problem is overwritten by the next.
+ */
+st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, bool last, st_Error *err)
 {
     sti_ImpulseSums *sums = &work->impulses;
     if (!is_on(work)) return ST_OK;
+    if (sums->stage_weight != 0 && !last) {
+        clear(model, work, &sums->stage);
+        STI_TRY(sum_stage(model, state, work, STI_FINITE, err));
+        STI_TRY(add_sum(model, work, &sums->piece, 1, &sums->stage, sums->stage_weight, true, err));
+        sums->stage_weight = 0;
+    }
     for (int c = 0; c < work->step.n_gaps; c++) {
         sti_ContactImpulse *contact = of_piece(work, c);
         if (contact != NULL)

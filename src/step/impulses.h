@@ -29,8 +29,8 @@ st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_Ste
 st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err);
 /* A collision ends the piece at the fraction `at`. */
 st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, st_Error *err);
-/* The piece is accepted: adds its sums to those of the step. */
-st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+/* The piece is accepted: adds its sums to those of the step. last: no other piece follows. */
+st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *work, bool last, st_Error *err);
 
 /* The data from which the current step problem was made. */
 typedef struct sti_StageEnds {
@@ -40,6 +40,8 @@ typedef struct sti_StageEnds {
     const double *turning; /* n_v: impulse of the gyroscopic term                   */
     const double *lag;     /* n_v: addition of drift mean to joint impulses; or NULL */
 } sti_StageEnds;
+/* With stages: those of the step problem at hand. */
+sti_StageEnds sti_ends_of_stage(const sti_StepWork *work, const st_Sink *rows, const double *v);
 
 /* Impulses of the current step problem: of a joint, of its motor, of a spring. */
 st_Status sti_joint_impulse(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
@@ -50,6 +52,8 @@ void sti_spring_impulse(const sti_Model *model, const sti_StepWork *work, const 
 /* The same of the whole step, if impulses are summed: finite ones in out[0], impacts in out[1]. */
 st_Status sti_joint_impulses_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends,
                                      int index, sti_JointImpulse out[2]);
+void sti_spring_impulse_of_step(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, int index,
+                                sti_SpringImpulse *out);
 /* Adds `weight` times the impulses on all velocities to `out` (STI_N_LOADS x n_v), one vector per sti_Load. room: n_v
  * numbers of scratch memory. */
 st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,

@@ -346,12 +346,11 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
     out->rate = measure_speed(&system->model, &system->state, spring->a, spring->b, &x);
     if (system->work.on_device != NULL) return sti_device_spring(&system->work, index, out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    if (in_sums(&system->work)) {
-        i = system->work.impulses.total.spring[index];
-    } else {
-        const sti_StageEnds ends = ends_of_step(&system->work);
+    const sti_StageEnds ends = ends_of_step(&system->work);
+    if (in_sums(&system->work))
+        sti_spring_impulse_of_step(&system->model, &system->work, &ends, index, &i);
+    else
         sti_spring_impulse(&system->model, &system->work, &ends, index, &i);
-    }
     out->force_on_b = scale(per_second(&system->work), i.linear);
     out->torque_on_b = scale(per_second(&system->work), i.angular);
     out->force = turns ? -dot(out->torque_on_b, x.on_b.angular) : -dot(out->force_on_b, along);
@@ -372,7 +371,13 @@ static st_Status loads_of_step(const sti_Model *model, const sti_StepWork *work,
     sti_StageEnds ends = ends_of_step(work);
     for (int k = 0; k < 2 && in_sums(work); k++)
         out[k] = work->impulses.total.load[k];
-    if (in_sums(work)) return ST_OK;
+    if (in_sums(work)) {
+        if (work->impulses.stage_weight == 0) return ST_OK;
+        memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);
+        out[STI_FINITE] = room;
+        ends = sti_ends_of_stage(work, ends.rows, ends.v);
+        return sti_stage_loads(model, work, &ends, work->impulses.stage_weight, room, turned, err);
+    }
     out[STI_FINITE] = room;
     out[STI_IMPACT] = NULL;
     memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);

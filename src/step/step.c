@@ -187,7 +187,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         STI_TRY(sti_judge_energy(model, state, work, length, taken, err));
         if (work->guard.tripped) return ST_OK;
         STI_TRY(sti_keep_waiting(model, state, work, true, err));
-        STI_TRY(sti_sum_piece(model, state, work, err));
+        STI_TRY(sti_sum_piece(model, state, work, ends, err));
         /* The end of the piece becomes the state. After an event or a rough step there is no history. */
         sti_History *history = &state->history;
         if (work->mean.past != NULL) sti_mean_remember(model, state, work, taken);

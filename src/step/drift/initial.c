@@ -169,7 +169,7 @@ st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *
     STI_TRY(find_velocity(model, state, work, &moved, err));
     sti_carry_nothing(model, work);
     STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
-    STI_TRY(sti_sum_piece(model, state, work, err));
+    STI_TRY(sti_sum_piece(model, state, work, false, err));
     sti_works_add(&state->works, 1, &work->step.done);
     memcpy(state->v, work->v_new, (size_t)model->n_v * sizeof *state->v);
     state->history.known = false;
