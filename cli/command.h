@@ -14,7 +14,7 @@ enum {
     STATUS_OK = 0,
     STATUS_FAILED = 1,  /* a run that could not be finished, an output that could not be written */
     STATUS_INPUT = 2,   /* usage, a scene, a file: nothing was run and nothing was touched       */
-    STATUS_UNSOLVED = 3 /* more than 1 % of the steps were above residual_limit */
+    STATUS_UNSOLVED = 3 /* more than 1 % of the steps were above residual_limit, or left a joint open */
 };
 
 #if defined(__GNUC__)

@@ -125,6 +125,7 @@ static void quality(Json *json, const Tally *tally)
     put_text(json, "worst_residual_island", tally->worst_island);
     put_number(json, "residual_limit", tally->residual_limit);
     put_integer(json, "steps_above_limit", tally->above_limit);
+    put_integer(json, "steps_with_open_joints", tally->open_joints);
     put_integer(json, "struck_contacts", tally->struck);
     put_number(json, "start_jump", tally->start_jump);
     put_number(json, "worst_joint_residual", tally->worst_joint_residual);

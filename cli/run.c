@@ -70,7 +70,8 @@ const Command run_command = {
                "(stiction examples). "
                "Exit status: 0 the end was reached; 1 the run diverged or an output could not be written (results so "
                "far are kept); 2 an error in the command line, the scene or an output (no file was changed); 3 the "
-               "end was reached, but more than 1 per cent of the steps are above residual_limit; 129, 130, 143 "
+               "end was reached, but more than 1 per cent of the steps are above residual_limit or left a joint open "
+               "by more than a tenth of its size; 129, 130, 143 "
                "interrupted by SIGHUP, Ctrl-C or SIGTERM (results so far are kept).",
     .options = options,
     .n_options = (int)(sizeof options / sizeof options[0]),
@@ -127,7 +128,7 @@ static void simulate(Run *run)
 {
     st_Error err = {0};
     simulate_to_end(&run->loaded, &run->tally, after_step, run);
-    judge_residuals(&run->tally);
+    judge_steps(&run->tally, run->loaded.scene);
     const bool sound = run->tally.outcome != RUN_FAILED && run->tally.outcome != RUN_DIVERGED;
     if (run->line_due && !record(run, &run->info, true, &err) && sound) end_run(&run->tally, RUN_FAILED, err.message);
 }

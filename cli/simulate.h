@@ -9,8 +9,9 @@ typedef bool (*EachStep)(void *ctx, const st_StepInfo *info, st_Error *err);
 
 /* Steps to the end, or until a signal (interrupt.h). Counts in `tally`, and sets its outcome and message. */
 void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ctx);
-/* A finished run with more than 1 per cent of its steps above residual_limit becomes unsolved. */
-void judge_residuals(Tally *tally);
+/* A finished run becomes unsolved if more than 1 per cent of its steps are above residual_limit, or left a joint open.
+ */
+void judge_steps(Tally *tally, const st_Scene *scene);
 void end_run(Tally *tally, Outcome outcome, const char *message);
 
 #endif

@@ -26,6 +26,9 @@ bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error
     for (int k = 0; k < n && k < 64; k++)
         if (flaw[k].kind == ST_FLAW_SPEED && flaw[k].size > tally->start_jump)
             tally->start_jump = flaw[k].size, tally->start_joint = flaw[k].joint;
+    for (int k = 0; k < n && k < 64; k++)
+        tally->closing = tally->closing || flaw[k].kind == ST_FLAW_JOINT;
+    tally->last_opening = INFINITY;
     *info = st_step_info();
     info->time = st_system_time(loaded->system);
     info->h = 0;
@@ -132,6 +135,17 @@ void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)
     tally->worst_gap = larger(tally->worst_gap, info->penetration);
     tally->worst_joint_error = larger(tally->worst_joint_error, info->joint_error);
     tally->above_limit += !(info->solve.residual.natural <= tally->residual_limit);
+    /* Drift correction closes joints that are open at the start at a limited speed. Such steps do not count. */
+    tally->closing = tally->closing && info->joint_opening <= tally->last_opening;
+    tally->last_opening = info->joint_opening;
+    if (!tally->closing && !(info->joint_opening <= OPEN_LIMIT)) {
+        tally->open_joints++;
+        if (!(info->joint_opening <= tally->worst_opening)) {
+            tally->worst_opening = info->joint_opening;
+            tally->worst_opening_time = info->time;
+            tally->worst_opening_joint = worst_joint(system, tally->n_joints);
+        }
+    }
     note_worst(tally, system, info);
     tally->worst_joint_residual = larger(tally->worst_joint_residual, info->solve.residual.joint);
     const double rise = now - before - (info->work - tally->work);

@@ -4,6 +4,9 @@
 
 #include "load.h"
 
+/* A joint that is open by a tenth of its size, or of a radian, has failed (st_StepInfo.joint_opening). */
+#define OPEN_LIMIT 0.1
+
 /* Number of collisions stored with their bodies; further ones are only counted. */
 #define MOST_COLLISIONS 10000
 
@@ -19,13 +22,17 @@ typedef enum Outcome { RUN_FINISHED, RUN_DIVERGED, RUN_INTERRUPTED, RUN_FAILED, 
 
 typedef struct Tally {
     long long steps, collisions, transitions, problems, failures, fallbacks, overlapping, accumulations;
-    double accumulated_time;    /* time when events first accumulated [s] */
-    double impact_gain;         /* energy that impact laws added [J] */
-    long long repeated;         /* steps that were repeated, because they gained energy without a source */
-    long long drift_fallbacks;  /* steps in which drift mean did not converge */
-    long long limited;          /* impacts with restitution that was scaled down */
-    double residual_limit;      /* of the settings */
-    long long above_limit;      /* steps with a residual above it */
+    double accumulated_time;   /* time when events first accumulated [s] */
+    double impact_gain;        /* energy that impact laws added [J] */
+    long long repeated;        /* steps that were repeated, because they gained energy without a source */
+    long long drift_fallbacks; /* steps in which drift mean did not converge */
+    long long limited;         /* impacts with restitution that was scaled down */
+    double residual_limit;     /* of the settings */
+    long long above_limit;     /* steps with a residual above it */
+    long long open_joints;     /* steps that left a joint open by more than OPEN_LIMIT */
+    double worst_opening, worst_opening_time, last_opening; /* as in st_StepInfo; of the last step */
+    st_JointId worst_opening_joint;
+    bool closing;               /* joints were open at the start, and close in each step */
     double worst_residual_time; /* [s] */
     char worst_island[200];     /* in words */
     int max_contacts;

@@ -37,7 +37,10 @@ static const Field step_info[] = {
     LAST(recovery,
          "drift gap: smallest factor on the drift correction of an island; below 1 if the full correction would move "
          "a body faster than correction_speed"),
-    LAST(attempts, "attempts at this step; energy limit: an attempt that gains energy without a source is repeated"),
+    LAST(attempts,
+         "attempts at this step; energy limit: an attempt that gains energy without a source, or opens a joint "
+         "by half of its size, is repeated"),
+    LAST(joint_opening, "how far the worst joint is open: lengths relative to the size of the joint, angles in rad"),
     LAST(drift_fallbacks, "drift mean: stages that did not converge and used drift gap for joints"),
     LAST(rebounds_limited, "impacts in which restitution was reduced because it would have added energy"),
     LAST(kinetic, "[J]"),

@@ -408,6 +408,7 @@ class StepInfo(NamedTuple):
     impact_gain: float
     recovery: float
     attempts: int
+    joint_opening: float
     drift_fallbacks: int
     rebounds_limited: int
     kinetic: float

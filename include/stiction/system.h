@@ -286,7 +286,11 @@ typedef struct st_StepInfo {
     double force_h;    /* time that forces act for [s]: h, except if a collision ended a step of an order-one scheme */
     double law_change; /* friction that depends on speed, liquid bridges: change in the last iteration relative to all
                         * impulses if these iterations did not converge; else 0 */
-    int attempts; /* attempts at this step; energy limit: an attempt that gains energy without a source is repeated */
+    int attempts;      /* attempts at this step; energy limit: an attempt that gains energy without a source, or opens a
+                        * joint by half of its size, is repeated */
+    double joint_opening; /* how far the worst joint is open after the step: lengths as a share of the distance from the
+                           * joint to the centres of mass of its bodies (or of their radii of gyration, if larger),
+                           * angles in rad. Gears are not counted */
 } st_StepInfo;
 
 /* An empty report with `size` set. */

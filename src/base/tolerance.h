@@ -111,6 +111,10 @@
  * the limit by about as much; below it, rounding of 1e-16 over the compliance is larger than that.  */
 #define STI_RIGID_LIMIT 1e-8
 
+/* A problem of few contacts that is left with this residual has no solution: solvers reach 1e-9 where there is one, and
+ * miss by a few per cent at worst. */
+#define STI_NO_SOLUTION 0.1
+
 /* An initial state is consistent if joints and gaps are closed to this [m, rad, m/s, rad/s]: people write seven
  * digits. */
 #define STI_CONSISTENT 1e-6

@@ -409,6 +409,39 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
     return ST_OK;
 }
 
+/* ---- how far it is open ------------------------------------------------------------------------- */
+
+/* The size of a joint: the distance of its point from the centre of mass of a body, or the radius of gyration of the
+ * body if that is larger; of its two bodies the larger size. Bodies that do not move do not count. */
+static double joint_size(const sti_World *world, const sti_Joint *joint)
+{
+    const int body[2] = {joint->a, joint->b};
+    const st_Vec3 anchor[2] = {joint->anchor_a, joint->anchor_b};
+    double most = 0;
+    for (int k = 0; k < 2; k++) {
+        const sti_BodyMass *of = &world->values.body[body[k]];
+        if (world->body[body[k]].n_dofs == 0 || !(of->mass > 0)) continue;
+        const double J = fmax(fmax(of->inertia[0], of->inertia[1]), of->inertia[2]);
+        most = fmax(most, fmax(norm(anchor[k]), sqrt(J / of->mass)));
+    }
+    return most > 0 ? most : INFINITY; /* a point mass at its joint */
+}
+
+double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row)
+{
+    const sti_Joint *joint = &world->joint[index];
+    const Recipe *recipe = &recipes[joint->type];
+    const int lengths = (recipe->meet ? 3 : 0) + recipe->n_slide, angles = lengths + recipe->n_align;
+    double length = 0, angle = 0;
+    if (recipe->gear) return 0; /* its teeth mesh again after a turn */
+    for (int k = 0; k < joint->n_rows; k++) {
+        const bool drive = joint->held && k == joint->n_rows - 1, turns = joint->angle[joint->coordinate[0]] >= 0;
+        double *worst = (drive ? turns : k >= lengths && k < angles) ? &angle : &length;
+        *worst = fmax(*worst, fabs(row[k].value));
+    }
+    return fmax(angle, length > 0 ? length / joint_size(world, joint) : 0);
+}
+
 /* ---- tension ---------------------------------------------------------------------------------- */
 
 /* The torque of a force f at the lever s is s x f. When the body turns by d, the lever follows, and in body axes the

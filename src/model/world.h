@@ -430,6 +430,9 @@ void sti_world_turns(const sti_World *world, const double *v, double h, bool sim
 #define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
+/* How far joint `index` is open, of its rows: lengths as a share of the size of the joint, angles in radians; 0: a
+ * gear. */
+double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row);
 /* Its coordinate (which 0), or the other one (1). */
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err);

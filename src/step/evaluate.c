@@ -58,6 +58,19 @@ double sti_row_buffer_joint_error(const st_Sink *sink)
     return worst;
 }
 
+double sti_row_buffer_joint_opening(const sti_Model *model, const st_Sink *sink, int *joint)
+{
+    double worst = 0;
+    *joint = -1;
+    for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
+        const double opening = sti_joint_opening(model->world, k, sink->joint + model->world->joint[k].first_row);
+        if (opening <= worst) continue; /* NaN must be shown */
+        worst = opening;
+        *joint = k;
+    }
+    return worst;
+}
+
 static double deepest_of_range(void *ctx, int64_t first, int64_t end)
 {
     const st_Sink *sink = ctx;

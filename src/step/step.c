@@ -307,6 +307,8 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     report.asleep = work->sleep.n_asleep > 0 ? work->sleep.n_asleep - sti_rotors_asleep(model->world) : 0;
     report.penetration = fmax(sti_row_buffer_penetration(&work->here, model->def.threads), work->sleep.penetration);
     report.joint_error = sti_row_buffer_joint_error(&work->here);
+    int open_joint;
+    report.joint_opening = sti_row_buffer_joint_opening(model, &work->here, &open_joint);
     report.kinetic = work->guard.kinetic;
     report.potential = work->guard.potential;
     report.friction = state->works.friction;

@@ -92,6 +92,7 @@ typedef struct sti_Gains {
     double given;      /* by forces, motors, moved joints, belts; INFINITY: unknown */
     double rebound;    /* by restitution                                           */
     double correction; /* by drift correction                                      */
+    double joints;     /* the part of drift correction that joints did, with its sign */
 } sti_Gains;
 
 static inline void sti_gains_add(sti_Gains *to, double factor, const sti_Gains *from)
@@ -99,6 +100,7 @@ static inline void sti_gains_add(sti_Gains *to, double factor, const sti_Gains *
     to->given += factor * from->given;
     to->rebound += factor * from->rebound;
     to->correction += factor * from->correction;
+    to->joints += factor * from->joints;
 }
 
 static inline double sti_works_sum(const sti_Works *works)
@@ -344,6 +346,8 @@ typedef struct sti_EnergyGuard {
     double kinetic, potential; /* [J]                                                                            */
     double pull;               /* largest acceleration by forces in the first stage; negative: unknown           */
     double rise, given, limit; /* of a piece that tripped: rise of energy, work of forces, allowed rise [J]      */
+    int open_joint;            /* it tripped because this joint opens too far; -1: because of its energy         */
+    double opening;            /* by how much, as in st_StepInfo                                                 */
     int *island;               /* n_v: the first velocity of each one's island                                   */
     sti_IslandEnergy *of;      /* n_v: energies of the group, then of the island, that begins with this velocity */
     int64_t island_capacity, of_capacity;
@@ -451,8 +455,9 @@ typedef struct sti_Model {
     st_SystemDef given; /* settings of the user                                                                */
     double arm; /* [m] factor of the rows of rolling and spinning, so that they have the unit and about the size of rows
                    of sliding; a power of 2                                     */
-    double overlap; /* contacts deeper than this overlap; STI_OVERLAP if lengths are given [m] */
-    bool banded;    /* overlaps have a dead band, pair by pair (warm_start.c)                  */
+    double closing_speed; /* correction_speed, or sqrt(g d) if that is less (sti_scale_settings) [m/s]       */
+    double overlap;       /* contacts deeper than this overlap; STI_OVERLAP if lengths are given [m] */
+    bool banded;          /* overlaps have a dead band, pair by pair (warm_start.c)                  */
     st_Allocator allocator;
     st_Model table;         /* the equations of motion, as functions                      */
     int n_q, n_v, n_blocks; /* coordinates, velocities, blocks of M                       */

@@ -381,6 +381,22 @@ static void belts_run(void **state)
     check_contains(p->err, "surface_velocity");
 }
 
+/* A rod turns by 0.75 rad per step on a ball joint. Without drift correction its joint opens more and more, which
+ * the preset of the paper reports only. */
+static void open_joints_fail_the_run(void **state)
+{
+    Program *p = *state;
+    write_file(
+        in_folder(p, "open.json"),
+        "{\"simulation\": {\"preset\": \"anitescu-potra-1997\", \"h\": 0.001, \"end\": 0.05, \"gravity\": [0, 0, "
+        "0]}, \"bodies\": [{\"name\": \"rod\", \"mass\": 1, \"inertia\": 0.0833, \"position\": [0, 0, 0.5], "
+        "\"velocity\": [375, 0, 0], \"angular_velocity\": [0, 750, 0]}], \"joints\": [{\"name\": \"pivot\", "
+        "\"type\": \"ball\", \"b\": \"rod\", \"point\": [0, 0, 0]}]}");
+    RUN(p, "run", in_folder(p, "open.json"));
+    check_status(p, 3);
+    check_contains(p->err, "joint \"pivot\"");
+}
+
 /* residual_limit: a run with unsolved steps has failed, with exit status 3; a looser limit accepts them. */
 static void unsolved_steps_fail_the_run(void **state)
 {
@@ -426,6 +442,7 @@ int main(void)
         TEST(scenes_come_from_pipes),
         TEST(belts_run),
         TEST(unsolved_steps_fail_the_run),
+        TEST(open_joints_fail_the_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

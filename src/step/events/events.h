@@ -52,9 +52,10 @@ bool sti_rebounds_unseen(const sti_Model *model);
 /* Adds the speeds of rebounds to the step problem of a stage, after its contacts. */
 st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                            st_Error *err);
-/* After the solution: solves again with less restitution where it added energy. */
+/* After the solution: solves again with less restitution where it added energy, or where there is no solution.
+ * `solved` is then the result of the last solve. */
 st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
-                             double *v, st_StepInfo *info, st_Error *err);
+                             double *v, st_SolveInfo *solved, st_StepInfo *info, st_Error *err);
 /* Integrators of order two: an impact of the rebounding contacts at the state. Leaves the velocity after it in v_base,
  * and adds its impulses to the sums. */
 st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool *rebounds,

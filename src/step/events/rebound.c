@@ -161,11 +161,21 @@ static void works_of_islands(const sti_Model *model, sti_StepWork *work, const s
     }
 }
 
-enum { HALVINGS = 6 };
+enum { HALVINGS = 6, FEW_CONTACTS = 64 };
 
-/* After a solve: bisection finds the largest factor of each island that adds no energy. The factor 0 adds none. */
+/* Do the rebounds of an island contradict each other, or contacts at rest? A body between two walls that are closer
+ * than it moves in a step cannot leave one of them and stay out of the other. The problem then has no solution, and
+ * impulses grew to 1e13 times the momentum. Islands of few contacts are solved if they have a solution. */
+static bool contradicts(const sti_StepWork *work, int k)
+{
+    const sti_Island *island = sti_islands_get(work->islands, k);
+    return island != NULL && island->n_contacts <= FEW_CONTACTS && !(island->info.residual.natural <= STI_NO_SOLUTION);
+}
+
+/* After a solve: bisection finds the largest factor of each island that adds no energy. The factor 0 adds none.
+ * Rebounds of an island without solution get the factor 0. */
 st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
-                             double *v, st_StepInfo *info, st_Error *err)
+                             double *v, st_SolveInfo *solved, st_StepInfo *info, st_Error *err)
 {
     const sti_Rebounds *rebounds = &work->rebounds;
     /* Islands that rebound, first with full restitution. */
@@ -183,9 +193,12 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         works_of_islands(model, work, stage);
         for (int k = 0; k < sti_islands_count(work->islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
-            const bool gains = island->work > 1e-9 * island->sum;
+            const bool none = round == 0 && island->rebounds && contradicts(work, k);
+            const bool gains = none || island->work > 1e-9 * island->sum;
             if (round == 0) island->rebounds = island->rebounds && gains; /* the others are done */
+            if (round > 0 && island->high == 0) island->rebounds = false; /* solved without rebounds */
             if (!island->rebounds) continue;
+            if (none) island->factor = 0;
             *(gains ? &island->high : &island->low) = island->factor;
             island->factor = round < HALVINGS ? 0.5 * (island->low + island->high) : island->low;
             limited++;
@@ -198,8 +211,7 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
             const double factor = k_island >= 0 ? rebounds->island[k_island].factor : 1;
             work->step.w[work->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
         }
-        st_SolveInfo again;
-        STI_TRY(sti_stage_solve(model, state, work, stage, v, &again, err));
+        STI_TRY(sti_stage_solve(model, state, work, stage, v, solved, err));
         info->problems++;
     }
     return ST_OK;

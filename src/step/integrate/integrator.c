@@ -147,7 +147,7 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     STI_TRY(sti_stage_solve(model, state, work, stage, v, &solved, err));
     STI_TRY(solve_again_if_blind(model, state, work, stage, v, &solved, err));
     if (work->rebounds.n > 0 && model->def.energy == ST_ENERGY_LIMIT)
-        STI_TRY(sti_limit_rebounds(model, state, work, stage, v, info, err));
+        STI_TRY(sti_limit_rebounds(model, state, work, stage, v, &solved, info, err));
     const double joint = sti_larger(solved.residual.joint, info->solve.solver != NULL ? info->solve.residual.joint : 0);
     if (info->solve.solver == NULL || !(solved.residual.natural <= info->solve.residual.natural)) info->solve = solved;
     info->solve.residual.joint = joint; /* the worst of all stages, as is the rest */

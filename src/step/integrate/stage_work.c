@@ -192,6 +192,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         *(stage->eta == 0 ? &sum->impact : &sum->correction) -= corrected;
         gains->given += gain_of(-l * rate);
         gains->correction += gain_of(-corrected);
+        gains->joints -= corrected;
     }
     /* Dampers; and the error that the scheme makes with springs. */
     const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = !stage->second_order;
