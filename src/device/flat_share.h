@@ -520,6 +520,7 @@ static st_Status share_model(sti_FlatPile *pile, const sti_FlatDef *def, const d
     sti_free(a, stays, n + 1, 1);
     sti_free(a, out, rows + 1, sizeof *out);
     STI_RELEASE(a, share->bytes_out, share->bytes_out_room); /* the whole model */
+    STI_RELEASE(a, share->bytes_in, share->bytes_in_room);
     share->stale = share->recut = true;
     return status;
 }
