@@ -48,7 +48,7 @@ void *sti_alloc(const st_Allocator *allocator, int64_t count, size_t size);
 void sti_free(const st_Allocator *allocator, void *memory, int64_t count, size_t size);
 
 /* Makes *memory hold at least `count` elements. Old elements are kept, new ones are zero. Capacity grows by at least
- * half, and by an eighth from half a megabyte on. If memory is refused, nothing changes. Use through STI_GROW. */
+ * half, and by a 32nd from half a megabyte on. If memory is refused, nothing changes. Use through STI_GROW. */
 st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,
                    st_Error *err);
 #define STI_GROW(allocator, pointer, capacity, count, err)                                                             \

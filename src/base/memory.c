@@ -167,14 +167,14 @@ static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t
     return larger;
 }
 
-/* [bytes] From here on capacity grows by an eighth; half would waste too much in large piles. */
+/* [bytes] From here on capacity grows by a 32nd; half would waste too much in large piles. */
 enum { LARGE_ARRAY = 512 << 10 };
 
 st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capacity, int64_t count, size_t size,
                    st_Error *err)
 {
     if (count <= *capacity) return ST_OK;
-    const int64_t more = *capacity / ((size_t)*capacity * size >= LARGE_ARRAY ? 8 : 2);
+    const int64_t more = *capacity / ((size_t)*capacity * size >= LARGE_ARRAY ? 32 : 2);
     const int64_t wanted = count < *capacity + more ? *capacity + more : count;
     void *larger = move_to_larger(allocator, *memory, *capacity, wanted, size);
     if (larger == NULL)

@@ -34,10 +34,9 @@ static float *difference_g(const sti_Anderson *a, int k)
 {
     return a->difference + (int64_t)(a->window + k) * a->n;
 }
-enum { F, F_LAST, G, N_KEPT = G + 2 }; /* the first two change places */
+enum { F, G, N_KEPT = G + 2 }; /* f of the last pair, and two places for g */
 static double *kept(const sti_Anderson *a, int which)
 {
-    if (which <= F_LAST) which ^= a->exchanged;
     return a->memory + (int64_t)which * a->n;
 }
 
@@ -108,10 +107,9 @@ STI_INLINE void add_squares(int n, const double *wf, const double *f, double sum
 }
 
 /* f of a block, and with the weights: wf. */
-STI_INLINE void take_step(const Pass *pass, int64_t first, int n, double *restrict wf)
+STI_INLINE void take_step(const Pass *pass, int64_t first, int n, double *restrict f, double *restrict wf)
 {
     const double *weight = pass->a->weight + first, *x = pass->x + first, *g = pass->g + first;
-    double *restrict f = kept(pass->a, F) + first;
     for (int i = 0; i < n; i++) {
         f[i] = g[i] - x[i];
         wf[i] = weight[i] * f[i];
@@ -124,11 +122,11 @@ STI_INLINE float single(double x)
 }
 
 /* The differences to the pair before; that of f with the weights: wd. */
-STI_INLINE void take_differences(const Pass *pass, int64_t first, int n, double *restrict wd)
+STI_INLINE void take_differences(const Pass *pass, int64_t first, int n, const double *restrict f, double *restrict wd)
 {
     const sti_Anderson *a = pass->a;
-    const double *restrict weight = a->weight + first, *restrict f = kept(a, F) + first, *g = pass->g + first;
-    const double *restrict f_last = kept(a, F_LAST) + first, *restrict g_last = kept(a, G + a->g_last) + first;
+    const double *restrict weight = a->weight + first, *g = pass->g + first;
+    const double *restrict f_last = kept(a, F) + first, *restrict g_last = kept(a, G + a->g_last) + first;
     float *restrict df = difference_f(a, a->newest) + first, *restrict dg = difference_g(a, a->newest) + first;
     for (int i = 0; i < n; i++) {
         df[i] = single(f[i] - f_last[i]);
@@ -144,12 +142,13 @@ STI_CLONES static void measure_chunks(void *ctx, int64_t first, int64_t end)
     const sti_Anderson *a = pass->a;
     for (int64_t c = first; c < end; c++) {
         const int64_t stop = (c + 1) * CHUNK < a->n ? (c + 1) * CHUNK : a->n;
-        double wf[BLOCK], wd[BLOCK], sum[N_SUMS][8] = {{0}};
+        double f[BLOCK], wf[BLOCK], wd[BLOCK], sum[N_SUMS][8] = {{0}};
         for (int64_t at = c * CHUNK; at < stop; at += BLOCK) {
             const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
-            take_step(pass, at, n, wf);
-            if (a->has_last) take_differences(pass, at, n, wd);
-            add_squares(n, wf, kept(a, F) + at, sum[SIZE]);
+            take_step(pass, at, n, f, wf);
+            if (a->has_last) take_differences(pass, at, n, f, wd);
+            memcpy(kept(a, F) + at, f, (size_t)n * sizeof *f);
+            add_squares(n, wf, f, sum[SIZE]);
             for (int k = 0; k < a->count; k++) {
                 add_products(n, wf, difference_f(a, k) + at, sum[SIDE + k]);
                 if (a->has_last) add_products(n, wd, difference_f(a, k) + at, sum[GRAM + k]);
@@ -258,6 +257,5 @@ void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restri
     a->g_last = !a->g_best; /* over any that is not the best */
     if (best) a->g_best = a->g_last;
     sti_team_for(a->threads, count_chunks(a->n), LEAST, combine_chunks, &pass);
-    a->exchanged ^= 1;
     a->has_last = true;
 }

@@ -23,7 +23,7 @@ enum { STI_ANDERSON_WINDOW = 8 };
 
 typedef struct sti_Anderson {
     st_Allocator allocator;
-    double *memory; /* f, g and those of the pair before                                          */
+    double *memory; /* f of the last pair, and two places for g                                   */
     int64_t memory_size;
     float *difference; /* 2 window vectors                                                        */
     int64_t difference_size;
@@ -34,8 +34,7 @@ typedef struct sti_Anderson {
     int window;           /* differences at most                                                  */
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */
-    bool has_last;        /* f_last, g_last are of the pair before                                */
-    int exchanged;        /* 1: f stands where f_last was, and it where f was                     */
+    bool has_last;        /* f and g of the last pair are known                                   */
     int g_last, g_best;   /* which of two places has them, often the same                         */
     double smallest;      /* |f| over the pairs since memory was empty                            */
     double to_halve;      /* the smallest when patience began                                     */

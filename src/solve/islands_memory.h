@@ -72,6 +72,7 @@ typedef struct Desk {
     STI_ARRAY(double, l);
     STI_ARRAY(double, u);
     STI_ARRAY(double, r);
+    st_Solution own; /* of the part. With contacts as arrays r and u are the solver's arrays, and own.u is NULL */
     STI_ARRAY(sti_RestBody, rest); /* of islands_confirm.c: bodies, and the ground                   */
     STI_ARRAY(sti_RestPack, pack); /* and contacts                                                   */
     int failed;                    /* the first part that failed here, n_islands + 1: none                            */

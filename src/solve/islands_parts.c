@@ -211,12 +211,22 @@ static st_Status take_part(Desk *d, int part, const double *start, st_Error *err
         for (int i = law->first; i < law->first + law->dim && has_blocks; i++)
             n_x += numbers_from(C, &s->C, i);
     }
-    if (s->soft_rows) n_x = to->n_r;
     ROOM(law, to->n_contacts);
     ROOM(w, to->n_r);
-    ROOM(r, to->n_r);
-    ROOM(u, to->n_r);
-    STI_TRY(begin_blocks(d, &d->C, C, to->n_r, n_x, err));
+    d->own = (st_Solution){.v = d->v, .l = d->l};
+    const bool many = s->pile != NULL && to->n_contacts >= sti_solver_fewest(d->solver);
+    if (many) {
+        STI_TRY(sti_solver_own_r(d->solver, to->n_r, &d->own.r, err));
+    } else {
+        ROOM(r, to->n_r);
+        ROOM(u, to->n_r);
+        d->own.r = d->r;
+        d->own.u = d->u;
+    }
+    if (s->soft_rows)
+        STI_TRY(STI_GROW(&d->allocator, d->C.x, d->C.x_size, to->n_r, err));
+    else
+        STI_TRY(begin_blocks(d, &d->C, C, to->n_r, n_x, err));
     if (s->pile == NULL) STI_TRY(begin_columns(d, &d->H, to->n_r, entries, err));
     for (int k = 0, n = 0; k < to->n_contacts; k++) {
         const st_ContactLaw *law = &whole->contact[contact[k]];
@@ -224,18 +234,15 @@ static st_Status take_part(Desk *d, int part, const double *start, st_Error *err
         d->law[k].first = n;
         for (int i = law->first; i < law->first + law->dim; i++, n++) {
             d->w[n] = whole->w[i];
-            d->r[n] = start[i];
+            d->own.r[n] = start[i];
             if (s->pile == NULL) take_column(s, &whole->H, i, &d->H);
             if (has_blocks) take_block(C, &s->C, &d->C, i, n);
-            if (!s->soft_rows) continue;
-            d->C.x[n] = C->x[i];
-            d->C.first[n] = n;
-            d->C.first[n + 1] = n + 1;
+            if (s->soft_rows) d->C.x[n] = C->x[i];
         }
     }
-    if (s->soft_rows) d->C.n = to->n_r;
     to->Cb = (st_BlockDiag){.n_blocks = d->Cb.n, .first = d->Cb.first, .x = d->Cb.x};
-    to->C = (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
+    to->C = s->soft_rows ? (st_BlockDiag){.n_blocks = to->n_r, .first = C->first, .x = d->C.x} /* first[i] = i */
+                         : (st_BlockDiag){.n_blocks = d->C.n, .first = d->C.first, .x = d->C.x};
     to->G = (st_Sparse){to->n_v, to->n_l, d->G.p, d->G.i, d->G.x};
     to->H = (st_Sparse){to->n_v, to->n_r, d->H.p, d->H.i, d->H.x};
     to->f = d->f;
@@ -269,7 +276,7 @@ static st_Status take_part(Desk *d, int part, const double *start, st_Error *err
     d->arrays.body = d->body;
     d->arrays.frame_of = contact;
     d->arrays.place_of = block;
-    if (to->n_contacts >= sti_solver_fewest(d->solver)) {
+    if (many) {
         to->H = (st_Sparse){.n_rows = to->n_v, .n_cols = to->n_r};
         d->pile = &d->arrays;
         return ST_OK;
@@ -301,11 +308,11 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
         saddle = *place;
     }
     sti_solver_equip(d->solver, (sti_Equipment){threads, saddle, s->dense, s->def.max_work, s->stop, left});
-    st_Solution own = {.v = d->v, .l = d->l, .u = d->u, .r = d->r};
-    STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &own, &info, err));
+    STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &d->own, &info, err));
 
     /* The answer to its place in the whole. */
     const st_Problem *p = s->problem;
+    const double *u = d->own.u != NULL ? d->own.u : sti_solver_own_u(d->solver);
     for (int e = s->blocks.first[part]; e < s->blocks.first[part + 1] && solution->v != NULL; e++) {
         const int block = s->blocks.member[e], first = p->A.first[block];
         copy(solution->v + first, d->v + s->v_first[block], p->A.first[block + 1] - first);
@@ -315,8 +322,8 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     for (int e = s->contacts.first[part], n = 0; e < s->contacts.first[part + 1]; e++) {
         const st_ContactLaw *contact = &p->contact[s->contacts.member[e]];
         for (int i = contact->first; i < contact->first + contact->dim; i++, n++) {
-            solution->r[i] = d->r[n];
-            if (solution->u != NULL) solution->u[i] = d->u[n];
+            solution->r[i] = d->own.r[n];
+            if (solution->u != NULL) solution->u[i] = u[n];
         }
     }
     s->island[part] = (sti_Island){d->part.A.n_blocks, d->part.n_contacts, d->part.n_l, info, false};

@@ -331,14 +331,26 @@ static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, c
     return ST_OK;
 }
 
-static st_Status make_room(st_Solver *solver, const st_Problem *problem, st_Error *err)
+static st_Status make_room(st_Solver *solver, int n_r, st_Error *err)
 {
-    return STI_GROW(&solver->def.allocator, solver->r, solver->r_size, problem->n_r, err);
+    return STI_GROW(&solver->def.allocator, solver->r, solver->r_size, n_r, err);
+}
+
+st_Status sti_solver_own_r(st_Solver *solver, int n_r, double **r, st_Error *err)
+{
+    STI_TRY(make_room(solver, n_r, err));
+    *r = solver->r;
+    return ST_OK;
+}
+
+const double *sti_solver_own_u(const st_Solver *solver)
+{
+    return solver->reduction->judged->u;
 }
 
 static void copy(const st_Solver *solver, double *to, const double *from, int n)
 {
-    if (to != NULL) sti_team_copy(solver->def.threads, to, from, n);
+    if (to != NULL && to != from) sti_team_copy(solver->def.threads, to, from, n);
 }
 
 /* Copy r, u and what is known of them to the caller, if all of it is finite. */
@@ -391,7 +403,7 @@ static sti_Task begin_task(st_Solver *solver, double max_work, const st_Solution
     solver->work.spent = 0.0;
     solver->work.most = max_work * problem->n_contacts;
     if (solver->def.warm_start)
-        sti_team_copy(solver->def.threads, solver->r, solution->r, problem->n_r);
+        copy(solver, solver->r, solution->r, problem->n_r);
     else if (problem->n_r > 0)
         memset(solver->r, 0, (size_t)problem->n_r * sizeof *solver->r);
     return task;
@@ -454,7 +466,7 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
 
     /* Joints first. If they leave every contact open, r = 0 is the exact answer. */
     double joint;
-    STI_TRY(make_room(solver, problem, err));
+    STI_TRY(make_room(solver, problem->n_r, err));
     STI_TRY(sti_reduce_joints(reduction, problem, pile, err));
     if (sti_reduction_is_open(reduction, &joint)) {
         const bool met = sti_joints_are_met(problem, reduction->judged->v, joint, def->tolerance, def->all_errors);
@@ -491,7 +503,7 @@ st_Status sti_solver_solve_local(st_Solver *solver, const st_LocalProblem *probl
         return ST_OK;
     STI_TRY(sti_reduce_local(solver->reduction, problem, err));
     STI_TRY(check_fit(solver, solver->reduction->problem, solution, err));
-    STI_TRY(make_room(solver, solver->reduction->problem, err));
+    STI_TRY(make_room(solver, solver->reduction->problem->n_r, err));
     sti_Task task = begin_task(solver, solver->def.max_work, solution);
     STI_TRY(sti_task_end(&task, solver->kind->solve(solver->workspace, &task, err)));
     return judge_answer(solver, &task, solution, info, err);

@@ -124,6 +124,10 @@ st_Status sti_task_end(sti_Task *task, st_Status status);
  * arrays instead of H; or NULL.                                                                   */
 st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const sti_PileContacts *pile,
                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* The solver's own array for r: a start written to it is not copied if solution.r points to it. And u of the last
+ * problem whose contacts came as arrays.                                                          */
+st_Status sti_solver_own_r(st_Solver *solver, int n_r, double **r, st_Error *err);
+const double *sti_solver_own_u(const st_Solver *solver);
 
 /* st_solver_solve_local for a problem that was checked. */
 st_Status sti_solver_solve_local(st_Solver *solver, const st_LocalProblem *problem, st_Solution *solution,
