@@ -83,7 +83,8 @@ typedef struct Pass {
     const double *x;
     double *g;
     const double *theta; /* of the second pass; NULL: nothing to combine                               */
-    double largest; /* FLT_MAX. As a variable it is clamped by two instructions; with the constant gcc 12 needs twenty */
+    double
+        largest; /* FLT_MAX. As a variable it is clamped by two instructions; with the constant gcc 12 needs twenty */
 } Pass;
 
 /* x'y in eight sums side by side, which is as exact as one and lets them run at once; the order is fixed. */
