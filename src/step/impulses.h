@@ -38,7 +38,7 @@ typedef struct sti_StageEnds {
     const double *v;       /* n_v: velocity at the start                            */
     const double *applied; /* n_v: forces k                                         */
     const double *turning; /* n_v: impulse of the gyroscopic term                   */
-    const double *lag;     /* n_v: addition of drift mean to joint impulses; or NULL */
+    const double *lag;     /* n_v: addition of drift mean or of tension.c to joint impulses; or NULL */
 } sti_StageEnds;
 /* With stages: those of the step problem at hand. */
 sti_StageEnds sti_ends_of_stage(const sti_StepWork *work, const st_Sink *rows, const double *v);

@@ -242,7 +242,7 @@ static double measure_speed(const sti_Model *model, const sti_State *state, int 
 /* The data of a step with one stage: the rows and the velocity at the state before are in `trial`. */
 static sti_StageEnds ends_of_step(const sti_StepWork *work)
 {
-    return (sti_StageEnds){.rows = &work->trial, .v = work->v_new};
+    return (sti_StageEnds){.rows = &work->trial, .v = work->v_new, .lag = work->tension.on ? work->tension.E : NULL};
 }
 
 static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work, int index, sti_JointImpulse out[2])

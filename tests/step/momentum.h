@@ -50,7 +50,8 @@ static inline double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after,
     if (st_system_step(run->sys, run->def.h, &run->info, &run->err) != ST_OK) return -1; /* diverged, as some must */
     velocities(run, n, after);
     check_ok(st_system_loads(run->sys, load, n, &run->err), run->err);
-    /* Loads are carried along trees of joints: they have the rounding of the largest momentum in the system. */
+    /* Loads are carried along trees of joints: they have the rounding of the largest momentum in the system. Joints of
+     * folded loops may pull against each other with far more: the sum of their forces has the rounding of each. */
     double largest[2] = {0, 0};
     for (int b = 1; b <= n; b++) {
         const sti_BodyMass *of = &run->sys->model.world->values.body[b];
@@ -59,6 +60,12 @@ static inline double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after,
         lever = fmax(lever, sqrt((J.m[0] + J.m[4] + J.m[8]) / of->mass));
         largest[0] = fmax(largest[0], of->mass * norm(after[2 * b - 2]));
         largest[1] = fmax(largest[1], (J.m[0] + J.m[4] + J.m[8]) * norm(after[2 * b - 1]));
+    }
+    for (int k = 1; k <= st_scene_joint_count(run->scene); k++) {
+        st_JointReport joint;
+        assert_int_equal(st_system_joint(run->sys, (st_JointId){k}, ST_FRAME_WORLD, &joint), ST_OK);
+        largest[0] = fmax(largest[0], run->info.force_h * norm(joint.force));
+        largest[1] = fmax(largest[1], run->info.force_h * norm(joint.torque));
     }
     const double rounding[2] = {8 * DBL_EPSILON * fmax(largest[0], largest[1] / fmax(lever, 1e-300)),
                                 8 * DBL_EPSILON * fmax(largest[1], largest[0] * lever)};
