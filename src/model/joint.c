@@ -411,10 +411,9 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 
 /* ---- how far it is open ------------------------------------------------------------------------- */
 
-/* The size of a joint: the distance of its point from the centre of mass of a body, or the radius of gyration of the
- * body if that is larger; of its two bodies the larger size. Bodies that do not move do not count. */
-static double joint_size(const sti_World *world, const sti_Joint *joint)
+double sti_joint_size(const sti_World *world, int index)
 {
+    const sti_Joint *joint = &world->joint[index];
     const int body[2] = {joint->a, joint->b};
     const st_Vec3 anchor[2] = {joint->anchor_a, joint->anchor_b};
     double most = 0;
@@ -439,7 +438,7 @@ double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry
         double *worst = (drive ? turns : k >= lengths && k < angles) ? &angle : &length;
         *worst = fmax(*worst, fabs(row[k].value));
     }
-    return fmax(angle, length > 0 ? length / joint_size(world, joint) : 0);
+    return fmax(angle, length > 0 ? length / sti_joint_size(world, index) : 0);
 }
 
 /* ---- tension ---------------------------------------------------------------------------------- */

@@ -430,6 +430,10 @@ void sti_world_turns(const sti_World *world, const double *v, double h, bool sim
 #define STI_JOINT_ROWS 7
 st_Status sti_joint_measures(const sti_World *world, int index, double t, const double *q, sti_Measure *out,
                              st_Error *err);
+/* The size of joint `index`: the distance of its point from the centre of mass of a body, or the radius of gyration of
+ * the body if that is larger; of its two bodies the larger size. Bodies that do not move do not count; INFINITY: none
+ * counts, or a point mass is at the joint. */
+double sti_joint_size(const sti_World *world, int index);
 /* How far joint `index` is open, of its rows: lengths as a share of the size of the joint, angles in radians; 0: a
  * gear. */
 double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row);

@@ -561,7 +561,7 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
  * A tolerance that is left open is 1e-9, and the solver may say where 1e-4 is good enough; one that is given is met.
  *
  * The same scene in other units has the same numbers in those units. Without gravity d/100 in a step takes the place of
- * sqrt(g d). Without shapes d is the mean of twice the radius of gyration of all bodies, and 0.1 m if none turns.
+ * sqrt(g d). Without shapes d is a mean over joints or bodies (mean_reach), and 0.1 m if there is none.
  */
 
 /* Mean width of the shapes that can move; 0: there is none. */
@@ -578,13 +578,20 @@ static double mean_size(const sti_World *world)
     return n > 0 ? sum / n : 0;
 }
 
-/* The mean of twice the radius of gyration of bodies that turn, in place of the width of their shapes; 0: none turns.
- */
-static double mean_gyration(const sti_World *world)
+/* In place of the width of shapes: the mean of twice the size of the joints (sti_joint_size), or without joints of
+ * twice the radius of gyration of bodies that turn; 0: there is neither. */
+static double mean_reach(const sti_World *world)
 {
+    const int n_bodies = sti_first_rotor(world);
     double sum = 0;
     int n = 0;
-    for (int b = 1; b < sti_first_rotor(world); b++) {
+    for (int k = 0; k < world->n_joints; k++) {
+        const double size = sti_joint_size(world, k);
+        if (world->joint[k].a >= n_bodies || world->joint[k].b >= n_bodies || !(size > 0 && size < INFINITY)) continue;
+        sum += 2 * size;
+        n++;
+    }
+    for (int b = 1; b < n_bodies && world->n_joints == 0; b++) {
         const sti_BodyMass *of = &world->values.body[b];
         const double J = fmax(fmax(of->inertia[0], of->inertia[1]), of->inertia[2]);
         if (world->body[b].n_dofs == 0 || !(of->mass > 0 && J > 0)) continue;
@@ -602,8 +609,8 @@ static void fill_in(double *setting, double value)
 void sti_scale_settings(sti_Model *model)
 {
     st_SystemDef *def = &model->def;
-    const double found = mean_size(model->world), gyration = found > 0 ? 0 : mean_gyration(model->world);
-    const double d = found > 0 ? found : gyration > 0 ? gyration : 0.1;
+    const double found = mean_size(model->world), reach = found > 0 ? 0 : mean_reach(model->world);
+    const double d = found > 0 ? found : reach > 0 ? reach : 0.1;
     const double g = norm(def->gravity), speed = g > 0 ? sqrt(g * d) : 0.01 * d / def->h;
     const double largest = model->world->collider.largest;
     model->world->collider.relative = def->margin < 0 ? STI_RELATIVE_MARGIN : 0;

@@ -365,7 +365,8 @@ static void gains_of_many_steps_are_limited(void **state)
 }
 
 /* A flat four-bar of 2 mm, pushed by one of its cranks. Near the singular position drift correction swung up, with a
- * gain in every second step that it explained itself: 300 times the energy of the start. */
+ * gain in every second step that it explained itself: 300 times the energy of the start. Now all steps together gain no
+ * more than what closes all joints once: the fall of the masses by half a width, which is L here. */
 static void corrections_of_joints_do_not_swing_up(void **state)
 {
     (void)state;
@@ -399,7 +400,10 @@ static void corrections_of_joints_do_not_swing_up(void **state)
         run_step(&run);
         most = fmax(most, energy(&run));
     }
-    check_below(most, kinetic + potential);
+    double total = 0;
+    for (int k = 0; k < 5; k++)
+        total += mass[k];
+    check_below(most, kinetic + potential + 0.5 * total * 9.81 * L);
     run_close(&run);
 }
 
