@@ -2,12 +2,16 @@
  *
  *     rows and contacts at q  ->  integrator: step problem, velocity, position  ->  event?  ->  projection  ->  state
  *
- *     contact_selection.c which contacts are in the problem integrator.c the table of integrators: euler.c,
- *     trapezoid.c, sdirk2.c, bdf2.c, all on stage.c stick_slip.c take-off, stick and slip within the step
- *     collision_event.c collisions within the step collision_response.c what a collision does, with impact.c
- *     projection.c drift correction sleep.c islands at rest, which the step leaves out energy_guard.c repeats steps
- *     that gain energy without a source flow.c bodies that come and go before the step measure.c what is measured of
- *     grains
+ *     contact_selection.c     which contacts are in the problem
+ *     integrator.c            the table of integrators: euler.c, trapezoid.c, sdirk2.c and bdf2.c, all on stage.c
+ *     stick_slip.c            take-off, stick and slip within the step
+ *     collision_event.c       collisions within the step
+ *     collision_response.c    what a collision does, with impact.c
+ *     projection.c            drift correction after the step
+ *     sleep.c                 islands at rest, which the step leaves out
+ *     energy_guard.c          repeats steps that gain energy without a source
+ *     flow.c                  bodies that come and go before the step
+ *     measure.c               what is measured of grains
  *
  * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
  * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;
