@@ -33,20 +33,6 @@ int sti_names_find(const sti_Names *names, int scope, const char *name)
     return names->slot[names_probe(names, scope, name)] - 1;
 }
 
-static st_Status names_grow_slots(const st_Allocator *allocator, sti_Names *names, st_Error *err)
-{
-    if (2 * (int64_t)(names->n + 1) < names->n_slots) return ST_OK;
-    sti_Names larger = *names;
-    larger.n_slots = names->n_slots == 0 ? 16 : 2 * names->n_slots;
-    larger.slot = sti_alloc(allocator, larger.n_slots, sizeof *larger.slot);
-    if (larger.slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
-    for (int k = 0; k < names->n; k++)
-        larger.slot[names_probe(&larger, names->scope[k], names->name[k])] = k + 1;
-    sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
-    *names = larger;
-    return ST_OK;
-}
-
 /* Makes room for one more text after the last one. Blocks double in size, so that few names take little memory. */
 enum { FIRST_BLOCK = 256, LARGEST_BLOCK = 1 << 16 };
 
@@ -86,7 +72,16 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
                             names->n + 1 - names->uncounted, k);
     if (sti_names_find(names, scope, name) >= 0)
         return sti_fail(err, ST_ERR_ARGUMENT, "%s \"%s\": there are two of this name", kind, name);
-    STI_TRY(names_grow_slots(allocator, names, err));
+    if (2 * (int64_t)(names->n + 1) >= names->n_slots) {
+        sti_Names larger = *names;
+        larger.n_slots = names->n_slots == 0 ? 16 : 2 * names->n_slots;
+        larger.slot = sti_alloc(allocator, larger.n_slots, sizeof *larger.slot);
+        if (larger.slot == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
+        for (int k = 0; k < names->n; k++)
+            larger.slot[names_probe(&larger, names->scope[k], names->name[k])] = k + 1;
+        sti_free(allocator, names->slot, names->n_slots, sizeof *names->slot);
+        *names = larger;
+    }
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->generation, names->generation_capacity, names->n + 1, err));

@@ -12,15 +12,6 @@
  * rest. */
 #define NOTHING 1e-12
 
-static double loglog_largest(const st_PlotCurve *curves, int n)
-{
-    double most = 0;
-    for (int c = 0; c < n; c++)
-        for (int k = 0; k < curves[c].n; k++)
-            if (isfinite(curves[c].y[k])) most = fmax(most, curves[c].y[k]);
-    return most;
-}
-
 /* The range of decades that contains all values above `least`. */
 static void decades(const st_PlotCurve *curves, int n, bool of_x, double least, double *lo, double *hi)
 {
@@ -124,7 +115,12 @@ st_Status st_plot_loglog(const char *path, const char *title, const char *x_labe
         return sti_fail(err, ST_ERR_ARGUMENT, "st_plot_loglog: a path and at least one curve must be given");
     STI_TRY(sti_check_curves(curves, n_curves, err));
     sti_Window window = {.box = {70, 96, WIDTH - 100, HEIGHT - 156}};
-    const double most = loglog_largest(curves, n_curves), least = NOTHING * most;
+    double most = 0;
+    for (int c = 0; c < n_curves; c++)
+        for (int k = 0; k < curves[c].n; k++)
+            if (isfinite(curves[c].y[k])) most = fmax(most, curves[c].y[k]);
+
+    const double least = NOTHING * most;
     decades(curves, n_curves, true, 0, &window.x0, &window.x1);
     decades(curves, n_curves, false, least, &window.y0, &window.y1);
     STI_TRY(sti_file_open(path, &file, err));

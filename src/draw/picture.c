@@ -197,22 +197,6 @@ static void draw_coordinate(FILE *file, const st_Picture *picture, const sti_Vie
 
 /* ---- the page --------------------------------------------------------------------------------- */
 
-static void draw_heading(FILE *file, const st_Picture *picture)
-{
-    static const char *const keys[] = {"integrator", "law", "drift", "events"};
-    char line[512], word[STI_NUMBER_SIZE];
-    int length = snprintf(line, sizeof line, "%s", picture->def.preset != NULL ? picture->def.preset : "");
-    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
-        st_SettingValue value = {0};
-        if (st_setting_get(&picture->def, keys[k], &value, NULL) != ST_OK || value.word == NULL) continue;
-        if (length < (int)sizeof line - 64)
-            length += snprintf(line + length, sizeof line - (size_t)length, "%s%s %s", k == 0 ? ":  " : "  \xc2\xb7  ",
-                               keys[k], value.word);
-    }
-    snprintf(line + length, sizeof line - (size_t)length, "  \xc2\xb7  h = %s s", sti_number(word, picture->def.h, 6));
-    sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, line);
-}
-
 /* Writes the times of the drawing, light to dark, right-aligned above it. */
 static void draw_times(FILE *file, const sti_MotionDrawing *drawing)
 {
@@ -288,7 +272,19 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
           file);
     sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
 
-    draw_heading(file, picture);
+    static const char *const keys[] = {"integrator", "law", "drift", "events"};
+    char heading[512], word[STI_NUMBER_SIZE];
+    int length = snprintf(heading, sizeof heading, "%s", picture->def.preset != NULL ? picture->def.preset : "");
+    for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+        st_SettingValue value = {0};
+        if (st_setting_get(&picture->def, keys[k], &value, NULL) != ST_OK || value.word == NULL) continue;
+        if (length < (int)sizeof heading - 64)
+            length += snprintf(heading + length, sizeof heading - (size_t)length, "%s%s %s",
+                               k == 0 ? ":  " : "  \xc2\xb7  ", keys[k], value.word);
+    }
+    snprintf(heading + length, sizeof heading - (size_t)length, "  \xc2\xb7  h = %s s",
+             sti_number(word, picture->def.h, 6));
+    sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, heading);
     draw_times(file, &drawing);
     snprintf(right, sizeof right, "%s [m]", view.right_name);
     snprintf(up, sizeof up, "%s [m]", view.up_name);

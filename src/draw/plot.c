@@ -127,22 +127,6 @@ static st_Status plot_allocate(Plot *plot, st_Error *err)
     return ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
 }
 
-/* Finds the curve for the horizontal axis. Curves per step and curves per frame cannot be drawn over each other. */
-static st_Status find_over(Plot *plot, const char *over, st_Error *err)
-{
-    sti_Curve *x = &plot->curve[plot->n];
-    if (over == NULL) return ST_OK;
-    STI_TRY(sti_curve_find(plot->info, over, x, err));
-    for (int k = 0; k < plot->n; k++)
-        if (of_frames(x) != of_frames(&plot->curve[k]))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "\"%s\" has one value per %s and \"%s\" does not: they cannot be drawn against each other",
-                            plot->curve[k].name, of_frames(x) ? "step" : "frame", over);
-    snprintf(plot->over, sizeof plot->over, "%.60s [%s]", over, x->unit);
-    plot->n_read = plot->n + 1;
-    return ST_OK;
-}
-
 st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves, int n_curves,
                                   const char *path, st_Error *err)
 {
@@ -154,7 +138,19 @@ st_Status st_recording_write_plot(st_Recording *recording, const char *over, con
     for (int k = 0; k < n_curves; k++)
         STI_TRY(sti_curve_find(plot.info, curves[k], &plot.curve[k], err));
     plot.n = plot.n_read = n_curves;
-    STI_TRY(find_over(&plot, over, err));
+    /* Finds the curve for the horizontal axis. Curves per step and curves per frame cannot be drawn over each other. */
+    sti_Curve *x = &plot.curve[plot.n];
+    if (over != NULL) {
+        STI_TRY(sti_curve_find(plot.info, over, x, err));
+        for (int k = 0; k < plot.n; k++)
+            if (of_frames(x) != of_frames(&plot.curve[k]))
+                return sti_fail(
+                    err, ST_ERR_ARGUMENT,
+                    "\"%s\" has one value per %s and \"%s\" does not: they cannot be drawn against each other",
+                    plot.curve[k].name, of_frames(x) ? "step" : "frame", over);
+        snprintf(plot.over, sizeof plot.over, "%.60s [%s]", over, x->unit);
+        plot.n_read = plot.n + 1;
+    }
     st_Status status = plot_allocate(&plot, err);
     if (status == ST_OK)
         status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);

@@ -43,17 +43,6 @@ static int largest_axis(st_Vec3 a)
     return z >= x && z >= y ? 2 : y >= x ? 1 : 0;
 }
 
-/* A single axis of motion: horizontal, or upward if gravity acts along it. */
-static void line_view(sti_View *view, int axis, st_Vec3 gravity)
-{
-    int vertical = norm(gravity) > 0 ? largest_axis(gravity) : axis == 1 ? 2 : 1;
-    bool rises = axis == vertical;
-    view->up = vec3_axis(vertical);
-    view->right = vec3_axis(rises ? (axis == 0 ? 1 : 0) : axis);
-    view->moves_right = !rises;
-    view->moves_up = rises;
-}
-
 sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track *poses, int n_bodies)
 {
     sti_View view = {.moves_right = true, .moves_up = true};
@@ -61,9 +50,16 @@ sti_View sti_view_choose(const st_Scene *scene, st_Vec3 gravity, const sti_Track
     switch (freedoms) {
     case 1:
     case 2:
-    case 4:
-        line_view(&view, freedoms == 1 ? 0 : freedoms == 2 ? 1 : 2, gravity);
-        break;
+    case 4: {
+        /* A single axis of motion: horizontal, or upward if gravity acts along it. */
+        const int axis = freedoms == 1 ? 0 : freedoms == 2 ? 1 : 2;
+        int vertical = norm(gravity) > 0 ? largest_axis(gravity) : axis == 1 ? 2 : 1;
+        bool rises = axis == vertical;
+        view.up = vec3_axis(vertical);
+        view.right = vec3_axis(rises ? (axis == 0 ? 1 : 0) : axis);
+        view.moves_right = !rises;
+        view.moves_up = rises;
+    } break;
     case 3:
         view.right = vec3_axis(0);
         view.up = vec3_axis(1);

@@ -88,16 +88,6 @@ st_Status st_friction_check(const st_FrictionProblem *p, st_Error *err)
 
 /* ------------------------------------------------------------------ W formed */
 
-static void local_destroy(const st_Allocator *a, AsLocal *local, int64_t n)
-{
-    if (local == NULL) return;
-    sti_free(a, local->p, n + 1, sizeof *local->p);
-    sti_free(a, local->i, n * n, sizeof *local->i);
-    sti_free(a, local->x, n * n, sizeof *local->x);
-    sti_free(a, local->b, n, sizeof *local->b);
-    sti_free(a, local, 1, sizeof *local);
-}
-
 static st_Status local_create(st_Friction *friction, st_Error *err)
 {
     const st_Allocator *a = &friction->allocator;
@@ -172,7 +162,15 @@ void st_friction_destroy(st_Friction *friction)
 {
     if (friction == NULL) return;
     const st_Allocator a = friction->allocator;
-    local_destroy(&a, friction->local, friction->n_r);
+    AsLocal *local = friction->local;
+    const int64_t n = friction->n_r;
+    if (local != NULL) {
+        sti_free(&a, local->p, n + 1, sizeof *local->p);
+        sti_free(&a, local->i, n * n, sizeof *local->i);
+        sti_free(&a, local->x, n * n, sizeof *local->x);
+        sti_free(&a, local->b, n, sizeof *local->b);
+        sti_free(&a, local, 1, sizeof *local);
+    }
     sti_as_step_destroy(friction->step);
     sti_friction_map_destroy(friction->map);
     sti_free(&a, friction->q, friction->n_r, sizeof *friction->q);
@@ -216,35 +214,6 @@ st_Status sti_friction_ready(st_Friction *friction, st_Error *err)
     STI_TRY(sti_friction_map_trace(friction->map, &trace, err));
     friction->rho = trace > 0.0 ? n / trace : 1.0;
     return ST_OK;
-}
-
-/* v and l for a given r: those of the file, not of the step problem, which leaves out bodies without contacts. If W
- * was formed, the residual of the equality rows has not been computed before; *equality returns it. */
-static st_Status fill_velocities(st_Friction *friction, const st_Solution *solution, double *equality, st_Error *err)
-{
-    const st_FrictionProblem *p = friction->problem;
-    const int64_t n = friction->n_r;
-    const bool wanted = (solution->v != NULL && p->n_v > 0) || (solution->l != NULL && p->n_l > 0);
-    *equality = 0.0;
-    if (!wanted && (friction->local == NULL || p->n_l == 0)) return ST_OK;
-    STI_TRY(factor_map(friction, err));
-    sti_Dd *u = sti_alloc(&friction->allocator, n, sizeof *u);
-    double *bound = sti_alloc(&friction->allocator, n, sizeof *bound);
-    st_Status status = ST_OK;
-    if (u != NULL && bound != NULL) {
-        sti_FrictionExact exact;
-        sti_friction_map_exact(friction->map, solution->r, u, bound, &exact);
-        for (int i = 0; solution->v != NULL && i < p->n_v; i++)
-            solution->v[i] = sti_dd_value(exact.v[i]);
-        for (int k = 0; solution->l != NULL && k < p->n_l; k++)
-            solution->l[k] = sti_dd_value(exact.l[k]);
-        *equality = exact.equality;
-    } else {
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
-    }
-    sti_free(&friction->allocator, bound, n, sizeof *bound);
-    sti_free(&friction->allocator, u, n, sizeof *u);
-    return status;
 }
 
 /* Whichever form the solver gets. Problems that are not formed here are checked in the first solve only: for a few
@@ -326,7 +295,32 @@ st_Status st_friction_solve(st_Friction *friction, st_Solver *solver, st_Solutio
         done.residual.rounding = judged.rounding;
         STI_TRY(status);
     }
-    STI_TRY(fill_velocities(friction, solution, &equality, err));
+    /* v and l for a given r: those of the file, not of the step problem, which leaves out bodies without contacts. If W
+     * was formed, the residual of the equality rows has not been computed before; *equality returns it. */
+    const st_FrictionProblem *p = friction->problem;
+    const int64_t n = friction->n_r;
+    const bool wanted = (solution->v != NULL && p->n_v > 0) || (solution->l != NULL && p->n_l > 0);
+    equality = 0.0;
+    if (wanted || (friction->local != NULL && p->n_l > 0)) {
+        STI_TRY(factor_map(friction, err));
+        sti_Dd *u = sti_alloc(&friction->allocator, n, sizeof *u);
+        double *bound = sti_alloc(&friction->allocator, n, sizeof *bound);
+        st_Status status = ST_OK;
+        if (u != NULL && bound != NULL) {
+            sti_FrictionExact exact;
+            sti_friction_map_exact(friction->map, solution->r, u, bound, &exact);
+            for (int i = 0; solution->v != NULL && i < p->n_v; i++)
+                solution->v[i] = sti_dd_value(exact.v[i]);
+            for (int k = 0; solution->l != NULL && k < p->n_l; k++)
+                solution->l[k] = sti_dd_value(exact.l[k]);
+            equality = exact.equality;
+        } else {
+            status = sti_fail(err, ST_ERR_MEMORY, "out of memory: %d rows", friction->n_r);
+        }
+        sti_free(&friction->allocator, bound, n, sizeof *bound);
+        sti_free(&friction->allocator, u, n, sizeof *u);
+        STI_TRY(status);
+    }
     if (!(equality <= sti_solver_def(solver).tolerance)) done.converged = false;
     if (info != NULL) *info = done;
     return ST_OK;

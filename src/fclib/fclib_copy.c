@@ -96,24 +96,6 @@ static st_Status copy_coefficients(st_FrictionCopy *copy, const st_Problem *step
 
 /* ------------------------------------------------------------------ the two forms */
 
-static void fill_M(st_FrictionCopy *copy, const st_BlockDiag *A)
-{
-    int64_t at = 0;
-    const double *x = A->x;
-    for (int k = 0; k < A->n_blocks; k++) {
-        const int first = A->first[k], n = A->first[k + 1] - first;
-        const bool marked = sti_block_marked(A, k);
-        for (int j = 0; j < n; j++) {
-            for (int i = 0; i < n; i++) {
-                const double entry = !marked ? x[i * n + j] : i == j ? x[i] : 0.0;
-                if (entry != 0.0) matrix_put(&copy->problem.M, &at, first + i, entry);
-            }
-            matrix_end_column(&copy->problem.M, first + j, at);
-        }
-        x += sti_block_numbers(A, k);
-    }
-}
-
 /* Rows that a contact does not have become columns of zeros. */
 static void fill_H(st_FrictionCopy *copy, const st_Problem *step)
 {
@@ -149,7 +131,23 @@ static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_E
     ok = (copy->w = sti_alloc(a, (int64_t)n_r + 1, sizeof *copy->w)) != NULL && ok;
     ok = (copy->b = sti_alloc(a, (int64_t)p->n_l + 1, sizeof *copy->b)) != NULL && ok;
     if (!ok) return copy_no_memory(err);
-    fill_M(copy, &step->A);
+    {
+        const st_BlockDiag *A = &step->A;
+        int64_t at = 0;
+        const double *x = A->x;
+        for (int k = 0; k < A->n_blocks; k++) {
+            const int first = A->first[k], n = A->first[k + 1] - first;
+            const bool marked = sti_block_marked(A, k);
+            for (int j = 0; j < n; j++) {
+                for (int i = 0; i < n; i++) {
+                    const double entry = !marked ? x[i * n + j] : i == j ? x[i] : 0.0;
+                    if (entry != 0.0) matrix_put(&copy->problem.M, &at, first + i, entry);
+                }
+                matrix_end_column(&copy->problem.M, first + j, at);
+            }
+            x += sti_block_numbers(A, k);
+        }
+    }
     fill_H(copy, step);
     int64_t at = 0;
     for (int j = 0; j < p->n_l; j++) {

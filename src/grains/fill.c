@@ -259,8 +259,11 @@ st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first
 
 /* ---- inlets and outlets ------------------------------------------------------------------------- */
 
-static st_Status check_inlet(const st_InletDef *def, st_Error *err)
+st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId *first, st_Error *err)
 {
+    STI_NEED(scene, err);
+    STI_CHECK_DEF(def, "st_inlet_def", err);
+    STI_CHECK_DEF(&def->grains, "st_fill_def", err);
     const char *name = def->grains.name != NULL ? def->grains.name : "";
     const bool number = def->rate != 0, rate = sti_between(def->rate, STI_SMALLEST, STI_LARGEST);
     if (def->grains.number < 1)
@@ -272,15 +275,7 @@ static st_Status check_inlet(const st_InletDef *def, st_Error *err)
                         number ? "rate" : "mass_rate", number ? def->rate : def->mass_rate, STI_SMALLEST, STI_LARGEST);
     if (!sti_zero_or_between(def->start, STI_SMALLEST, STI_LARGEST))
         return sti_fail(err, ST_ERR_ARGUMENT, "inlet \"%s\": start is %g, must be >= 0", name, def->start);
-    return ST_OK;
-}
 
-st_Status st_scene_add_inlet(st_Scene *scene, const st_InletDef *def, st_BodyId *first, st_Error *err)
-{
-    STI_NEED(scene, err);
-    STI_CHECK_DEF(def, "st_inlet_def", err);
-    STI_CHECK_DEF(&def->grains, "st_fill_def", err);
-    STI_TRY(check_inlet(def, err));
     Fill f;
     const int before = st_scene_body_count(scene), n = def->grains.number;
     st_Status status = begin(&f, scene, &def->grains, "inlet", err);
@@ -331,22 +326,6 @@ st_MeasureDef st_measure_def(st_MeasureType type)
                            .cookie = STI_COOKIE};
 }
 
-static st_Status check_sensor(const char *owner, const st_MeasureDef *def, st_Error *err)
-{
-    const st_Pose *pose[2] = {&def->frame, &def->reference_frame};
-    const bool jointed = def->type >= ST_MEASURE_COORDINATE && def->type <= ST_MEASURE_LIMIT;
-    for (int k = 0; k < 2; k++)
-        if (!(fabs(quat_norm(pose[k]->q) - 1) <= STI_UNIT) || !sti_within(norm(pose[k]->p), STI_LARGEST))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its frame must have finite numbers and a unit quaternion",
-                            owner);
-    if (!sti_within(def->factor, STI_LARGEST) || !sti_within(def->offset, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: factor is %g and offset %g, both must be finite", owner, def->factor,
-                        def->offset);
-    if (jointed && def->joint == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint is missing, must be the name of a joint", owner);
-    return ST_OK;
-}
-
 st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Error *err)
 {
     STI_NEED(scene, err);
@@ -374,7 +353,18 @@ st_Status st_scene_add_measure(st_Scene *scene, const st_MeasureDef *def, st_Err
     if (def->region.type == ST_REGION_HALF_SPACE && (def->type == ST_MEASURE_BULK || def->type == ST_MEASURE_REPOSE))
         return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere",
                         owner);
-    STI_TRY(check_sensor(owner, def, err));
+    const st_Pose *pose[2] = {&def->frame, &def->reference_frame};
+    const bool jointed = def->type >= ST_MEASURE_COORDINATE && def->type <= ST_MEASURE_LIMIT;
+    for (int k = 0; k < 2; k++)
+        if (!(fabs(quat_norm(pose[k]->q) - 1) <= STI_UNIT) || !sti_within(norm(pose[k]->p), STI_LARGEST))
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its frame must have finite numbers and a unit quaternion",
+                            owner);
+    if (!sti_within(def->factor, STI_LARGEST) || !sti_within(def->offset, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: factor is %g and offset %g, both must be finite", owner, def->factor,
+                        def->offset);
+    if (jointed && def->joint == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: joint is missing, must be the name of a joint", owner);
+
     return sti_scene_keep_measure(scene, &measure, err);
 }
 

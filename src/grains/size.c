@@ -44,28 +44,6 @@ double sti_size_largest(const st_SizeDef *size)
     return 0;
 }
 
-static st_Status check_sieves(const char *owner, const st_SizeDef *size, st_Error *err)
-{
-    const int n = size->n_sieves;
-    if (n < 2 || size->openings == NULL || size->passing == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve has %d points, must have at least 2", owner, n);
-    for (int k = 0; k < n; k++) {
-        const double d = size->openings[k], p = size->passing[k];
-        STI_TRY(check_length(owner, "an opening", d, err));
-        if (k > 0 && !(d > size->openings[k - 1]))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "%s: opening %d of its sieve curve is %g m, must be > %g, the one "
-                            "before it",
-                            owner, k, d, size->openings[k - 1]);
-        if (!(p >= 0 && p <= 1) || (k > 0 && p < size->passing[k - 1]))
-            return sti_fail(err, ST_ERR_ARGUMENT, "%s: share %d of its sieve curve is %g, must be from %g to 1", owner,
-                            k, p, k > 0 ? size->passing[k - 1] : 0.0);
-    }
-    if (size->passing[0] == 0 && size->passing[n - 1] == 1) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve is from %g to %g, must begin with 0 and end with 1",
-                    owner, size->passing[0], size->passing[n - 1]);
-}
-
 st_Status sti_size_check(const char *owner, const st_SizeDef *size, st_Error *err)
 {
     switch (size->type) {
@@ -73,8 +51,26 @@ st_Status sti_size_check(const char *owner, const st_SizeDef *size, st_Error *er
         return ST_OK;
     case ST_SIZE_FIXED:
         return check_length(owner, "the diameter", size->mean, err);
-    case ST_SIZE_SIEVE:
-        return check_sieves(owner, size, err);
+    case ST_SIZE_SIEVE: {
+        const int n = size->n_sieves;
+        if (n < 2 || size->openings == NULL || size->passing == NULL)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve has %d points, must have at least 2", owner, n);
+        for (int k = 0; k < n; k++) {
+            const double d = size->openings[k], p = size->passing[k];
+            STI_TRY(check_length(owner, "an opening", d, err));
+            if (k > 0 && !(d > size->openings[k - 1]))
+                return sti_fail(err, ST_ERR_ARGUMENT,
+                                "%s: opening %d of its sieve curve is %g m, must be > %g, the one "
+                                "before it",
+                                owner, k, d, size->openings[k - 1]);
+            if (!(p >= 0 && p <= 1) || (k > 0 && p < size->passing[k - 1]))
+                return sti_fail(err, ST_ERR_ARGUMENT, "%s: share %d of its sieve curve is %g, must be from %g to 1",
+                                owner, k, p, k > 0 ? size->passing[k - 1] : 0.0);
+        }
+        if (size->passing[0] == 0 && size->passing[n - 1] == 1) return ST_OK;
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its sieve curve is from %g to %g, must begin with 0 and end with 1",
+                        owner, size->passing[0], size->passing[n - 1]);
+    }
     case ST_SIZE_UNIFORM:
         STI_TRY(check_length(owner, "min", size->min, err));
         break;
@@ -109,25 +105,6 @@ static double grains_between(const st_SizeDef *size, int k)
     return (size->passing[k] - size->passing[k - 1]) / (b - a) * (1 / (a * a) - 1 / (b * b));
 }
 
-static double draw_sieved(const st_SizeDef *size, uint64_t *random)
-{
-    double sum = 0;
-    for (int k = 1; k < size->n_sieves; k++)
-        sum += grains_between(size, k);
-    double left = sum * sti_random(random), part = 0;
-    int k = 0, last = 1;
-    for (k = 1; k < size->n_sieves; k++) {
-        if (grains_between(size, k) == 0) continue;
-        last = k;
-        part = grains_between(size, k);
-        if (left < part) break;
-        left -= part;
-    }
-    const double a = size->openings[last - 1], b = size->openings[last];
-    const double u = k < size->n_sieves ? left / part : 1; /* rounding may leave a rest after the last interval */
-    return 1 / sqrt(1 / (a * a) - u * (1 / (a * a) - 1 / (b * b)));
-}
-
 double sti_size_draw(const st_SizeDef *size, uint64_t *random)
 {
     switch (size->type) {
@@ -137,8 +114,23 @@ double sti_size_draw(const st_SizeDef *size, uint64_t *random)
         return size->mean;
     case ST_SIZE_UNIFORM:
         return sti_random_between(random, size->min, size->max);
-    case ST_SIZE_SIEVE:
-        return draw_sieved(size, random);
+    case ST_SIZE_SIEVE: {
+        double sum = 0;
+        for (int k = 1; k < size->n_sieves; k++)
+            sum += grains_between(size, k);
+        double left = sum * sti_random(random), part = 0;
+        int k = 0, last = 1;
+        for (k = 1; k < size->n_sieves; k++) {
+            if (grains_between(size, k) == 0) continue;
+            last = k;
+            part = grains_between(size, k);
+            if (left < part) break;
+            left -= part;
+        }
+        const double a = size->openings[last - 1], b = size->openings[last];
+        const double u = k < size->n_sieves ? left / part : 1; /* rounding may leave a rest after the last interval */
+        return 1 / sqrt(1 / (a * a) - u * (1 / (a * a) - 1 / (b * b)));
+    }
     case ST_SIZE_NORMAL:
     case ST_SIZE_LOG_NORMAL:
         break;

@@ -5,22 +5,6 @@
 
 #include <stdio.h>
 
-static st_Status check_shapes(const char *owner, const st_ShapeDef *shapes, int n, st_Error *err)
-{
-    if (n < 1 || shapes == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its grains have no shapes, must have at least one", owner);
-    for (int k = 0; k < n; k++) {
-        STI_CHECK_DEF(&shapes[k], "st_sphere_def, st_box_def or another of the shapes", err);
-        const uint32_t members = st_shape_type_members(shapes[k].type);
-        if ((members & ST_MEMBER_DENSITY) == 0 || (members & ST_MEMBER_TRIANGLES) != 0)
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "%s: shape %d of its grains is a %s, must be a sphere, box, capsule, cylinder, cone, "
-                            "ellipsoid or hull",
-                            owner, k, st_shape_type_name(shapes[k].type));
-    }
-    return ST_OK;
-}
-
 /* Raises *reach to the radius of the ball about the origin that contains the shape. */
 static st_Status reach_of(const sti_Template *grain, const st_ShapeDef *shape, double *reach, st_Error *err)
 {
@@ -70,7 +54,18 @@ st_Status sti_template_make(const char *owner, const st_Scene *scene, const st_S
                             sti_Template *out, st_Error *err)
 {
     *out = (sti_Template){.allocator = st_default_allocator()};
-    STI_TRY(check_shapes(owner, shapes, n, err));
+    if (n < 1 || shapes == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its grains have no shapes, must have at least one", owner);
+    for (int k = 0; k < n; k++) {
+        STI_CHECK_DEF(&shapes[k], "st_sphere_def, st_box_def or another of the shapes", err);
+        const uint32_t members = st_shape_type_members(shapes[k].type);
+        if ((members & ST_MEMBER_DENSITY) == 0 || (members & ST_MEMBER_TRIANGLES) != 0)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "%s: shape %d of its grains is a %s, must be a sphere, box, capsule, cylinder, cone, "
+                            "ellipsoid or hull",
+                            owner, k, st_shape_type_name(shapes[k].type));
+    }
+
     out->shape = sti_alloc(&out->allocator, n, sizeof *out->shape);
     if (out->shape == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d shapes", owner, n);
     out->n = n;

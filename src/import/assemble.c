@@ -722,17 +722,6 @@ static bool joined(const sti_Robot *robot, int a, int b)
     return link->parent >= 0 && !link->joint.floating && robot->links[link->parent].body == a;
 }
 
-static st_Status write_no_self_collision(sti_Robot *robot)
-{
-    for (int b = 0; b < robot->n_links; b++)
-        for (int a = 0; a < b; a++) {
-            bool bodies = robot->links[a].body == a && robot->links[b].body == b;
-            if (!bodies || joined(robot, a, b) || !robot->links[a].touches || !robot->links[b].touches) continue;
-            STI_TRY(write_apart(robot, a, b, robot->links[b].at));
-        }
-    return ST_OK;
-}
-
 /* The pose of a link as drawn in the file. */
 static st_Pose drawn_pose(const sti_Robot *robot, int link)
 {
@@ -1008,5 +997,12 @@ st_Status sti_robot_assemble(sti_Robot *robot)
         STI_TRY(write_key(robot, &robot->keys[k]));
     for (int k = 0; k < robot->n_apart; k++)
         STI_TRY(write_apart(robot, robot->apart[k].a, robot->apart[k].b, robot->apart[k].at));
-    return robot->def.self_collision ? ST_OK : write_no_self_collision(robot);
+    if (robot->def.self_collision) return ST_OK;
+    for (int b = 0; b < robot->n_links; b++)
+        for (int a = 0; a < b; a++) {
+            bool bodies = robot->links[a].body == a && robot->links[b].body == b;
+            if (!bodies || joined(robot, a, b) || !robot->links[a].touches || !robot->links[b].touches) continue;
+            STI_TRY(write_apart(robot, a, b, robot->links[b].at));
+        }
+    return ST_OK;
 }

@@ -99,16 +99,6 @@ static st_Status add_points(Dae *dae, const sti_Element *source, const Map *map,
     }
 }
 
-/* Reads one index of a <p> and returns the point's number, from 0. */
-static st_Status next_index(const Dae *dae, const sti_Element *at, const char **text, int first, int count, int *out)
-{
-    double x;
-    if (!sti_next_number(text, &x)) return sti_element_fail(dae->err, at, "has too few numbers");
-    if (!(x >= 0 && x < count)) return sti_element_fail(dae->err, at, "names point %g, there are %d", x, count);
-    *out = first + (int)x;
-    return ST_OK;
-}
-
 typedef struct Faces {
     const sti_Element *at; /* <triangles> ...                       */
     int offset, stride;    /* position of the point's index among the indices of a corner; indices per corner */
@@ -124,9 +114,14 @@ static st_Status add_face(Dae *dae, const Faces *f, const sti_Element *p, const 
         int index = 0;
         double ignored;
         for (int e = 0; e < f->stride; e++)
-            if (e == f->offset)
-                STI_TRY(next_index(dae, p, text, f->first, f->count, &index));
-            else if (!sti_next_number(text, &ignored))
+            if (e == f->offset) {
+                /* Reads one index of a <p> and returns the point's number, from 0. */
+                double x;
+                if (!sti_next_number(text, &x)) return sti_element_fail(dae->err, p, "has too few numbers");
+                if (!(x >= 0 && x < f->count))
+                    return sti_element_fail(dae->err, p, "names point %g, there are %d", x, f->count);
+                index = f->first + (int)x;
+            } else if (!sti_next_number(text, &ignored))
                 return sti_element_fail(dae->err, p, "has too few numbers");
         if (k >= 2) {
             const bool turn = f->mirrored != (strip && k % 2 == 1);

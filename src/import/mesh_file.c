@@ -185,14 +185,6 @@ static double little_float(const unsigned char *p)
     return x;
 }
 
-static st_Status read_text_stl(const char *text, size_t length, const char *label, sti_Model *m, st_Error *err)
-{
-    STI_TRY(read_lines(text, length, label, stl_line, m, err));
-    if (m->n_points % 3 != 0)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: %d vertices, must be three for each triangle", label, m->n_points);
-    return ST_OK;
-}
-
 typedef struct Corner {
     st_Vec3 p;
     int index;
@@ -234,28 +226,6 @@ static st_Status join_corners(sti_Model *m, const char *label, st_Error *err)
     return status;
 }
 
-static st_Status read_stl(const char *text, size_t length, const char *label, sti_Model *m, st_Error *err)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    uint32_t n = length >= STL_HEADER ? little_word(bytes + 80) : 0;
-    /* The length shows that a file is binary: some binary files begin with the word `solid` like text files, and
-     * some have extra bytes at the end. */
-    const size_t whole = STL_HEADER + (size_t)n * STL_RECORD;
-    const bool worded = length >= 5 && strncasecmp(text, "solid", 5) == 0;
-    bool binary = length >= STL_HEADER && (length == whole || (length > whole && !worded));
-    if (binary)
-        for (uint32_t t = 0; t < n; t++) {
-            const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* skip the normal */
-            for (int k = 0; k < 3; k++, corner += 12)
-                STI_TRY(sti_model_point(
-                    m, label, 0, (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)},
-                    err));
-        }
-    else
-        STI_TRY(read_text_stl(text, length, label, m, err));
-    return join_corners(m, label, err);
-}
-
 /* ---- MSH ------------------------------------------------------------------------------------------ */
 
 /* MuJoCo's format: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
@@ -292,8 +262,30 @@ st_Status sti_model_parse(const char *text, size_t length, const char *ending, c
         STI_TRY(sti_dae_parse(text, length, label, out, err));
     else if (strcasecmp(ending, ".msh") == 0)
         STI_TRY(read_msh((const unsigned char *)text, length, label, out, err));
-    else
-        STI_TRY(read_stl(text, length, label, out, err));
+    else {
+        const unsigned char *bytes = (const unsigned char *)text;
+        uint32_t n = length >= STL_HEADER ? little_word(bytes + 80) : 0;
+        /* The length shows that a file is binary: some binary files begin with the word `solid` like text files, and
+         * some have extra bytes at the end. */
+        const size_t whole = STL_HEADER + (size_t)n * STL_RECORD;
+        const bool worded = length >= 5 && strncasecmp(text, "solid", 5) == 0;
+        bool binary = length >= STL_HEADER && (length == whole || (length > whole && !worded));
+        if (binary)
+            for (uint32_t t = 0; t < n; t++) {
+                const unsigned char *corner = bytes + STL_HEADER + (size_t)t * STL_RECORD + 12; /* skip the normal */
+                for (int k = 0; k < 3; k++, corner += 12)
+                    STI_TRY(sti_model_point(
+                        out, label, 0,
+                        (st_Vec3){little_float(corner), little_float(corner + 4), little_float(corner + 8)}, err));
+            }
+        else {
+            STI_TRY(read_lines(text, length, label, stl_line, out, err));
+            if (out->n_points % 3 != 0)
+                return sti_fail(err, ST_ERR_FORMAT, "%s: %d vertices, must be three for each triangle", label,
+                                out->n_points);
+        }
+        STI_TRY(join_corners(out, label, err));
+    }
     if (out->n_points > 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: has no points", label);
 }

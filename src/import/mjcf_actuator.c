@@ -420,22 +420,6 @@ static st_Status on_body(sti_Mjcf *m, const Actuator *a, int link, st_Pose pose,
     return ST_OK;
 }
 
-/* Free joints: the force is in world axes. The torque is in those of the body, or with `jointinparent` of the world. */
-static st_Status on_free(sti_Mjcf *m, Actuator *a, int link, bool in_parent)
-{
-    const st_Vec3 pull = vec3_load(a->gear), turn = vec3_load(a->gear + 3);
-    if (in_parent || !(norm(turn) > 0)) return on_body(m, a, link, pose_identity(), IN_WORLD_AXES);
-    if (norm(pull) > 0) {
-        vec3_store(a->gear, rotate_back(m->robot->links[link].pose.q, pull));
-        STI_TRY(
-            sti_remark(m->robot,
-                       "actuator \"%.60s\" of a free joint has a force and a torque: its force turns with the body, "
-                       "in MuJoCo only its torque does",
-                       a->name));
-    }
-    return on_body(m, a, link, pose_identity(), IN_BODY_AXES);
-}
-
 /* An actuator between two sites, along or about one axis of the reference site. */
 static st_Status between_sites(sti_Mjcf *m, Actuator *a, const sti_MjcfPlace *site, const sti_MjcfPlace *reference)
 {
@@ -649,7 +633,20 @@ static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
     double mass = 0;
     if (k >= 0 && m->robot->links[k].joint.floating) {
         STI_TRY(read_control(m, &a, -INFINITY, INFINITY));
-        return on_free(m, &a, k, strcmp(target, "jointinparent") == 0);
+        /* Free joints: the force is in world axes. The torque is in those of the body, or with `jointinparent` of the
+         * world. */
+        const st_Vec3 pull = vec3_load(a.gear), turn = vec3_load(a.gear + 3);
+        if (strcmp(target, "jointinparent") == 0 || !(norm(turn) > 0))
+            return on_body(m, &a, k, pose_identity(), IN_WORLD_AXES);
+        if (norm(pull) > 0) {
+            vec3_store(a.gear, rotate_back(m->robot->links[k].pose.q, pull));
+            STI_TRY(sti_remark(
+                m->robot,
+                "actuator \"%.60s\" of a free joint has a force and a torque: its force turns with the body, "
+                "in MuJoCo only its torque does",
+                a.name));
+        }
+        return on_body(m, &a, k, pose_identity(), IN_BODY_AXES);
     }
     if (k >= 0 && m->robot->links[k].joint.type == ST_JOINT_BALL)
         return on_ball(m, &a, k, strcmp(target, "jointinparent") == 0);

@@ -149,8 +149,10 @@ static const struct {
     {"pair", "default", "condim friction solref solreffriction solimp gap margin adhesion"},
 };
 
-static st_Status check_looks(const sti_Mjcf *m, const sti_Element *element)
+/* The outermost default may have no name; it is also called "main". Also checks the attributes in `looks`. */
+st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
 {
+    static const char *const words[] = {"class", "childclass"};
     const char *around = element->up != NULL ? element->up->name : "";
     for (size_t k = 0; k < sizeof looks / sizeof looks[0]; k++)
         if (sti_element_is(element, looks[k].name) && (looks[k].inside == NULL || strcmp(looks[k].inside, around) == 0))
@@ -160,14 +162,7 @@ static st_Status check_looks(const sti_Mjcf *m, const sti_Element *element)
                         sti_note_problem(m->robot, unknown(m, element, element->attributes[2 * i], looks[k].words)));
     if (strcmp(around, "asset") == 0 && !sti_mjcf_word("mesh hfield skin texture material model", element->name))
         return sti_note_problem(m->robot, sti_mjcf_unknown(m, element, NULL));
-    return ST_OK;
-}
 
-/* The outermost default may have no name; it is also called "main". Also checks the attributes in `looks`. */
-st_Status sti_mjcf_check_classes(const sti_Mjcf *m, const sti_Element *element)
-{
-    static const char *const words[] = {"class", "childclass"};
-    STI_TRY(check_looks(m, element));
     for (int k = 0; k < 2; k++) {
         const char *name = sti_attribute(element, words[k]);
         if (name == NULL || sti_element_is(element, "default") || strcmp(name, "main") == 0) continue;

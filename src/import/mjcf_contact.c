@@ -237,21 +237,6 @@ static uint32_t bits_of(const json_t *shapes, const char *key)
     return bits;
 }
 
-/* The number of groups that the scene itself uses; 0 is always one of them. */
-static int own_groups(const json_t *root)
-{
-    const json_t *ground = json_object_get(root, "ground"), *bodies = json_object_get(root, "bodies");
-    uint32_t bits = 1 | bits_of(ground, "groups") | bits_of(ground, "touches");
-    for (size_t k = 0; k < json_array_size(bodies); k++) {
-        const json_t *shapes = json_object_get(json_array_get(bodies, k), "shapes");
-        bits |= bits_of(shapes, "groups") | bits_of(shapes, "touches");
-    }
-    int n = 0;
-    while (n < 32 && bits >> n != 0)
-        n++;
-    return n;
-}
-
 /* Groups, by the kinds that they touch. The first is group 0 of the scene. `touches` of each group is a set of bits. */
 typedef struct Groups {
     int n;          /* number of kinds */
@@ -329,7 +314,17 @@ static st_Status write_apart_bodies(sti_Reader *reader, const Groups *groups)
 static st_Status write_filters(sti_Reader *reader)
 {
     const sti_Geoms *geoms = reader->geoms;
-    const int own = own_groups(reader->root);
+    /* The number of groups that the scene itself uses; 0 is always one of them. */
+    const json_t *ground = json_object_get(reader->root, "ground"), *bodies = json_object_get(reader->root, "bodies");
+    uint32_t bits = 1 | bits_of(ground, "groups") | bits_of(ground, "touches");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const json_t *shapes = json_object_get(json_array_get(bodies, k), "shapes");
+        bits |= bits_of(shapes, "groups") | bits_of(shapes, "touches");
+    }
+    int n = 0;
+    while (n < 32 && bits >> n != 0)
+        n++;
+    const int own = n;
     Groups groups = {.n = geoms->n_filters};
     st_Status status = ST_OK;
     if (groups.n == 1) return ST_OK;

@@ -391,24 +391,6 @@ static void put_actuators(Writer *w)
     fputs("  </actuator>\n", w->out);
 }
 
-/* Pairs of bodies that do not touch. A body and its parent do not touch in MuJoCo either. */
-static void put_excluded(Writer *w)
-{
-    const int n = st_scene_excluded_count(w->scene);
-    if (n == 0) return;
-    fputs("  <contact>\n", w->out);
-    for (int k = 0; k < n; k++) {
-        st_BodyId a, b;
-        if (st_scene_excluded(w->scene, k, &a, &b) != ST_OK || a.index1 == b.index1) continue;
-        const st_BodyDef one = body_of(w, a.index1), two = body_of(w, b.index1);
-        fputs("    <exclude", w->out);
-        put_name(w, "body1", a.index1 == 0 ? "world" : one.name, "");
-        put_name(w, "body2", b.index1 == 0 ? "world" : two.name, "");
-        fputs("/>\n", w->out);
-    }
-    fputs("  </contact>\n", w->out);
-}
-
 static void put_all(Writer *w, const st_SystemDef *def, const char *name)
 {
     const st_Scene *scene = w->scene;
@@ -539,7 +521,21 @@ static void put_all(Writer *w, const st_SystemDef *def, const char *name)
     }
     fputs("  </equality>\n", w->out);
     put_actuators(w);
-    put_excluded(w);
+    /* Pairs of bodies that do not touch. A body and its parent do not touch in MuJoCo either. */
+    const int n = st_scene_excluded_count(w->scene);
+    if (n != 0) {
+        fputs("  <contact>\n", w->out);
+        for (int k = 0; k < n; k++) {
+            st_BodyId a, b;
+            if (st_scene_excluded(w->scene, k, &a, &b) != ST_OK || a.index1 == b.index1) continue;
+            const st_BodyDef one = body_of(w, a.index1), two = body_of(w, b.index1);
+            fputs("    <exclude", w->out);
+            put_name(w, "body1", a.index1 == 0 ? "world" : one.name, "");
+            put_name(w, "body2", b.index1 == 0 ? "world" : two.name, "");
+            fputs("/>\n", w->out);
+        }
+        fputs("  </contact>\n", w->out);
+    }
     if (st_scene_material_pair_count(scene) > 0) note(w, "%d material pairs", st_scene_material_pair_count(scene));
     if (st_scene_measure_count(scene) > 0) note(w, "%d measures", st_scene_measure_count(scene));
     if (st_scene_keyframe_count(scene) > 0) note(w, "%d keyframes", st_scene_keyframe_count(scene));

@@ -305,24 +305,6 @@ static st_Status add_include(Sdf *sdf, const Model *outer, const sti_Element *at
     return add_model(sdf, outer, model, &placed, called, false, depth + 1);
 }
 
-/* Moves a model so that one of its frames has the pose that was given for the model. */
-static st_Status place_by_frame(const Sdf *sdf, Model *model, const char *name)
-{
-    Frame *frame = find_frame(sdf, model, name);
-    if (frame == NULL)
-        return sti_element_fail(sdf->robot->err, model->at,
-                                "placement_frame is \"%.60s\", there is no link, joint or frame of that name in it",
-                                name);
-    STI_TRY(place_frame(sdf, frame));
-    const st_Pose given = model->pose;
-    const st_Quat turn = quat_product(given.q, quat_conjugate(frame->pose.q));
-    model->pose.q = quat_unit(quat_product(turn, given.q));
-    model->pose.p = add(given.p, rotate(turn, sub(given.p, frame->pose.p)));
-    for (Frame *other = sdf->frames; other != NULL; other = other->next)
-        if (other->base == model) other->state = 0;
-    return ST_OK;
-}
-
 static const char model_words[] = "link joint frame model include plugin gripper pose static self_collide "
                                   "allow_auto_disable enable_wind placement_frame";
 
@@ -370,7 +352,21 @@ static st_Status add_model(Sdf *sdf, const Model *outer, const sti_Element *at, 
     if (!single) STI_TRY(add_frame(sdf, outer, outer, at, name, 'm', &own));
     STI_TRY(add_frames(sdf, model, model, at)); /* models inside it may be placed relative to these */
     const char *by = placed != NULL && placed->frame != NULL ? placed->frame : sti_attribute(at, "placement_frame");
-    if (by != NULL && by[0] != '\0') STI_TRY(place_by_frame(sdf, model, by));
+    if (by != NULL && by[0] != '\0') {
+        /* Moves a model so that one of its frames has the pose that was given for the model. */
+        Frame *frame = find_frame(sdf, model, by);
+        if (frame == NULL)
+            return sti_element_fail(sdf->robot->err, model->at,
+                                    "placement_frame is \"%.60s\", there is no link, joint or frame of that name in it",
+                                    by);
+        STI_TRY(place_frame(sdf, frame));
+        const st_Pose given = model->pose;
+        const st_Quat turn = quat_product(given.q, quat_conjugate(frame->pose.q));
+        model->pose.q = quat_unit(quat_product(turn, given.q));
+        model->pose.p = add(given.p, rotate(turn, sub(given.p, frame->pose.p)));
+        for (Frame *other = sdf->frames; other != NULL; other = other->next)
+            if (other->base == model) other->state = 0;
+    }
     if (own != NULL) own->pose = model->pose, own->state = 2, own->inside = model;
     for (const sti_Element *child = at->first; child != NULL; child = child->next) {
         if (sti_element_is(child, "model")) STI_TRY(add_model(sdf, model, child, NULL, NULL, false, depth + 1));

@@ -165,22 +165,6 @@ static void on_doctype(void *ctx, const char *name, const char *system, const ch
     stop(ctx, ST_ERR_FORMAT, "has a DOCTYPE, must have none: entities are not read");
 }
 
-static st_Status report_syntax(const Parse *p, st_Error *err)
-{
-    const sti_Reader reader = {.label = p->file, .err = err};
-    enum XML_Error code = XML_GetErrorCode(p->parser);
-    int line = (int)XML_GetCurrentLineNumber(p->parser);
-    char inside[200] = "";
-    if (p->status != ST_OK) return sti_report_line(&reader, line, p->status, "%s", p->why);
-    if (code == XML_ERROR_NO_MEMORY) return sti_report_line(&reader, line, ST_ERR_MEMORY, "out of memory");
-    if (p->open != NULL) {
-        char subject[120];
-        sti_element_text(p->open, subject, sizeof subject);
-        snprintf(inside, sizeof inside, " inside %s of line %d", subject, p->open->line);
-    }
-    return sti_report_line(&reader, line, ST_ERR_FORMAT, "not XML%s: %s", inside, XML_ErrorString(code));
-}
-
 static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
 {
     const size_t most = (size_t)1 << 24; /* bytes per call: expat counts in int */
@@ -191,8 +175,20 @@ static st_Status parse(Parse *p, const char *text, size_t length, st_Error *err)
     for (size_t at = 0;;) {
         size_t piece = length - at < most ? length - at : most;
         bool last = at + piece == length;
-        if (XML_Parse(p->parser, text + at, (int)piece, last) != XML_STATUS_OK || p->status != ST_OK)
-            return report_syntax(p, err);
+        if (XML_Parse(p->parser, text + at, (int)piece, last) != XML_STATUS_OK || p->status != ST_OK) {
+            const sti_Reader reader = {.label = p->file, .err = err};
+            enum XML_Error code = XML_GetErrorCode(p->parser);
+            int line = (int)XML_GetCurrentLineNumber(p->parser);
+            char inside[200] = "";
+            if (p->status != ST_OK) return sti_report_line(&reader, line, p->status, "%s", p->why);
+            if (code == XML_ERROR_NO_MEMORY) return sti_report_line(&reader, line, ST_ERR_MEMORY, "out of memory");
+            if (p->open != NULL) {
+                char subject[120];
+                sti_element_text(p->open, subject, sizeof subject);
+                snprintf(inside, sizeof inside, " inside %s of line %d", subject, p->open->line);
+            }
+            return sti_report_line(&reader, line, ST_ERR_FORMAT, "not XML%s: %s", inside, XML_ErrorString(code));
+        }
         at += piece;
         if (last) return ST_OK;
     }

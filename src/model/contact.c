@@ -426,24 +426,6 @@ static void push_share(void *ctx, int thread, int n_threads)
     memcpy(all->contact + at, own->sink.contact, (size_t)own->sink.n_contacts * sizeof *all->contact);
 }
 
-/* The first error in the order of pairs is the one that a single thread would report. */
-static st_Status push_by_team(const ContactTask *task, int threads, st_Error *err)
-{
-    Team team = {.task = *task};
-    sti_team_run(threads, push_share, &team);
-    STI_TRY(team.status);
-    for (int k = 0; k < team.n - 1; k++) {
-        const struct sti_Helper *helper = &task->world->collider.helper[k];
-        if (helper->status != ST_OK && err != NULL) *err = helper->err;
-        STI_TRY(helper->status);
-        if (team.together)
-            task->sink->n_contacts += helper->sink.n_contacts;
-        else
-            STI_TRY(sti_row_buffer_append(task->sink, &helper->sink, err));
-    }
-    return ST_OK;
-}
-
 /* ---- all of them --------------------------------------------------------------------------------- */
 
 st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
@@ -490,5 +472,18 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
         for (int k = 0; k < n; k++)
             c->helper[k].points.allocator = c->helper[k].sink.allocator = world->allocator;
     }
-    return push_by_team(&task, (int)threads, err);
+    /* The first error in the order of pairs is the one that a single thread would report. */
+    Team team = {.task = task};
+    sti_team_run((int)threads, push_share, &team);
+    STI_TRY(team.status);
+    for (int k = 0; k < team.n - 1; k++) {
+        const struct sti_Helper *helper = &task.world->collider.helper[k];
+        if (helper->status != ST_OK && err != NULL) *err = helper->err;
+        STI_TRY(helper->status);
+        if (team.together)
+            task.sink->n_contacts += helper->sink.n_contacts;
+        else
+            STI_TRY(sti_row_buffer_append(task.sink, &helper->sink, err));
+    }
+    return ST_OK;
 }

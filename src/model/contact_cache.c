@@ -19,22 +19,6 @@ bool sti_shape_is_cacheable(const sti_World *world, int shape)
            sti_core(of, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}).size <= 1.5 * reach;
 }
 
-/* Frees the entries of pairs that no longer exist. Returns the number of pairs without one. */
-static int64_t free_places(sti_Collider *c)
-{
-    int64_t without = 0;
-    if (c->n_cache > 0) memset(c->cache_used, 0, (size_t)c->n_cache * sizeof *c->cache_used);
-    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
-        const sti_Pair *pair = &c->pairs.pair[k];
-        const int slot = c->pairs.memo[k].cache_slot;
-        if (slot > 0)
-            c->cache_used[slot - 1] = true;
-        else
-            without += c->cacheable[pair->i] && c->cacheable[pair->j];
-    }
-    return without;
-}
-
 static int next_free(const sti_Collider *c, int k)
 {
     while (k < c->n_cache && c->cache_used[k])
@@ -46,7 +30,18 @@ st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
     if (c->cache_serial == c->pairs.serial || c->pairs.memo == NULL) return ST_OK;
-    int64_t without = free_places(c);
+    /* Frees the entries of pairs that no longer exist. Returns the number of pairs without one. */
+    int64_t without = 0;
+    if (c->n_cache > 0) memset(c->cache_used, 0, (size_t)c->n_cache * sizeof *c->cache_used);
+    for (int64_t k = 0; k < c->pairs.n_pairs; k++) {
+        const sti_Pair *pair = &c->pairs.pair[k];
+        const int slot = c->pairs.memo[k].cache_slot;
+        if (slot > 0)
+            c->cache_used[slot - 1] = true;
+        else
+            without += c->cacheable[pair->i] && c->cacheable[pair->j];
+    }
+
     STI_TRY(STI_GROW(&world->allocator, c->cache, c->cache_capacity, c->n_cache + without, err));
     STI_TRY(STI_GROW(&world->allocator, c->cache_used, c->cache_used_size, c->n_cache + without, err));
     int at = 0;

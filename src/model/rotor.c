@@ -59,13 +59,6 @@ void sti_rotors_compile(sti_World *world)
     }
 }
 
-/* The row a, on the velocities of the joint's bodies. */
-static st_Status rate_row(const sti_World *world, int index, const double *q, sti_Rows *rows, st_Error *err)
-{
-    sti_Measure x;
-    return sti_coordinate_row(world, index, 0, q, &x, rows, err);
-}
-
 /* Rows of a sleeping joint do not change. */
 st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, st_Sink *sink, st_Error *err)
 {
@@ -101,7 +94,9 @@ st_Status sti_rotors_follow(const sti_World *world, const double *q, double *v, 
         sti_Rows rows;
         double speed = 0;
         if (world->joint[k].rotor == 0) continue;
-        STI_TRY(rate_row(world, k, q, &rows, err));
+        /* The row a, on the velocities of the joint's bodies. */
+        sti_Measure x;
+        STI_TRY(sti_coordinate_row(world, k, 0, q, &x, &rows, err));
         for (int i = 0; i < rows.count; i++)
             speed += rows.gradient[i] * v[rows.index[i]];
         v[world->body[world->joint[k].rotor].v_first] = speed;

@@ -288,15 +288,6 @@ st_Status st_scene_add_force(st_Scene *scene, const st_ForceDef *def, st_ForceId
     return ST_OK;
 }
 
-/* The def as it was given. */
-static st_ShapeDef whole_def(const st_Scene *scene, int k)
-{
-    st_ShapeDef def = *sti_shape_def(scene, k);
-    def.pose = *sti_shape_pose(scene, k);
-    def.name = sti_shape_name(scene, k);
-    return def;
-}
-
 /* ---- reading ---------------------------------------------------------------------------------- */
 
 int st_scene_body_count(const st_Scene *scene)
@@ -338,7 +329,12 @@ st_Status st_scene_shape(const st_Scene *scene, st_ShapeId id, st_ShapeDef *out,
     if (scene == NULL || out == NULL) return ST_ERR_ARGUMENT;
     id = sti_shape_now(scene, id);
     if (id.index1 < 1 || id.index1 > scene->n_shapes) return ST_ERR_ARGUMENT;
-    *out = whole_def(scene, id.index1 - 1);
+    /* The def as it was given. */
+    const int k = id.index1 - 1;
+    st_ShapeDef def = *sti_shape_def(scene, k);
+    def.pose = *sti_shape_pose(scene, k);
+    def.name = sti_shape_name(scene, k);
+    *out = def;
     if (body != NULL) *body = sti_body_id(scene, scene->shape_body[id.index1 - 1]);
     return ST_OK;
 }

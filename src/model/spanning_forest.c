@@ -68,42 +68,7 @@ static bool is_edge(const sti_World *world, int index, const double *q, Union *s
     return true;
 }
 
-/* edge[k]: joint k is part of a tree. */
-static void choose_edges(const sti_World *world, const double *q, Union *sets, bool *edge)
-{
-    for (int b = 0; b < world->n_bodies; b++) {
-        sets->above[b] = is_fixed(world, b) ? 0 : b;
-        sets->tied[b] = world->body[b].n_dofs < 6;
-    }
-    for (int armature = 1; armature >= 0; armature--)
-        for (int held = 6; held >= 0; held--) /* a joint holds 6 minus its velocities */
-            for (int k = 0; k < world->n_joints; k++)
-                if ((world->scene->joint[k].armature > 0) == (armature == 1) &&
-                    6 - sti_joint_n_v(world->joint[k].type) == held)
-                    edge[k] = is_edge(world, k, q, sets);
-}
-
 /* ---- the frames of a joint ------------------------------------------------------------------------ */
-
-/* The frames in bodies a and b, which coincide if all coordinates are 0. */
-static void joint_frames(const sti_World *world, const sti_Joint *joint, sti_Node *node)
-{
-    st_Quat in_a = quat_from_axes(joint->frame_a[0], joint->frame_a[1], joint->frame_a[2]);
-    st_Quat in_b = quat_from_axes(joint->frame_b[0], joint->frame_b[1], joint->frame_b[2]);
-    if (joint->type == ST_JOINT_BALL) { /* no swing and no twist; velocities in the axes of b */
-        const int twist = joint->angle[ST_COORDINATE_TWIST];
-        in_a = twist >= 0 ? world->angle[twist].relative : quat_product(in_a, quat_conjugate(in_b));
-        in_b = (st_Quat){1, 0, 0, 0};
-    } else if (joint->type == ST_JOINT_UNIVERSAL) { /* z is a's axis, x is b's */
-        const sti_Angle *angle = &world->angle[joint->angle[ST_COORDINATE_ANGLE]],
-                        *angle_b = &world->angle[joint->angle[ST_COORDINATE_ANGLE_B]];
-        const st_Vec3 z = angle_b->pointer_a, x = angle->pointer_b; /* in b */
-        in_a = quat_from_axes(angle->pointer_a, cross(angle->axis_a, angle->pointer_a), angle->axis_a);
-        in_b = quat_from_axes(x, cross(z, x), z);
-    }
-    node->frame_a = (st_Pose){joint->anchor_a, in_a};
-    node->frame_b = (st_Pose){joint->anchor_b, in_b};
-}
 
 int sti_joint_dof(const sti_Joint *joint, st_Coordinate coordinate, double *factor)
 {
@@ -129,14 +94,6 @@ int sti_joint_dof(const sti_Joint *joint, st_Coordinate coordinate, double *fact
 
 /* ---- nodes ---------------------------------------------------------------------------------------- */
 
-static unsigned locks_of(const sti_Body *body)
-{
-    unsigned locks = ST_LOCK_ALL;
-    for (int k = 0; k < body->n_dofs; k++)
-        locks &= ~(1u << body->dof[k]);
-    return locks;
-}
-
 /* Adds a body to its tree, connected by a joint of `from` or free (joint -1). */
 static st_Status forest_add_node(const sti_World *world, const double *q, sti_SpanningForest *of, sti_Node *nodes,
                                  int *n, int body, int joint_index, st_Error *err)
@@ -152,7 +109,10 @@ static st_Status forest_add_node(const sti_World *world, const double *q, sti_Sp
     of->joint[*n] = joint_index;
     of->node[body] = (*n)++;
     if (joint_index < 0) {
-        node->locks = locks_of(self);
+        unsigned locks = ST_LOCK_ALL;
+        for (int k = 0; k < self->n_dofs; k++)
+            locks &= ~(1u << self->dof[k]);
+        node->locks = locks;
         return ST_OK;
     }
     const sti_Joint *joint = &world->joint[joint_index];
@@ -160,7 +120,22 @@ static st_Status forest_add_node(const sti_World *world, const double *q, sti_Sp
     node->type = joint->type;
     node->lead = joint->lead;
     node->reversed = joint->a == body;
-    joint_frames(world, joint, node);
+    /* The frames in bodies a and b, which coincide if all coordinates are 0. */
+    st_Quat in_a = quat_from_axes(joint->frame_a[0], joint->frame_a[1], joint->frame_a[2]);
+    st_Quat in_b = quat_from_axes(joint->frame_b[0], joint->frame_b[1], joint->frame_b[2]);
+    if (joint->type == ST_JOINT_BALL) { /* no swing and no twist; velocities in the axes of b */
+        const int twist = joint->angle[ST_COORDINATE_TWIST];
+        in_a = twist >= 0 ? world->angle[twist].relative : quat_product(in_a, quat_conjugate(in_b));
+        in_b = (st_Quat){1, 0, 0, 0};
+    } else if (joint->type == ST_JOINT_UNIVERSAL) { /* z is a's axis, x is b's */
+        const sti_Angle *angle = &world->angle[joint->angle[ST_COORDINATE_ANGLE]],
+                        *angle_b = &world->angle[joint->angle[ST_COORDINATE_ANGLE_B]];
+        const st_Vec3 z = angle_b->pointer_a, x = angle->pointer_b; /* in b */
+        in_a = quat_from_axes(angle->pointer_a, cross(angle->axis_a, angle->pointer_a), angle->axis_a);
+        in_b = quat_from_axes(x, cross(z, x), z);
+    }
+    node->frame_a = (st_Pose){joint->anchor_a, in_a};
+    node->frame_b = (st_Pose){joint->anchor_b, in_b};
     const int from = node->reversed ? joint->b : joint->a;
     node->parent = of->node[from];
     if (is_fixed(world, from)) { /* the parent is fixed in the world */
@@ -185,19 +160,6 @@ typedef struct Incidence {
     int *head; /* by body; -1: none                                                                 */
     int *next; /* by entry                                                                         */
 } Incidence;
-
-static void list_edges(const sti_World *world, const bool *edge, Incidence *list)
-{
-    for (int b = 0; b < world->n_bodies; b++)
-        list->head[b] = -1;
-    for (int k = world->n_joints - 1; k >= 0; k--) {
-        const int bodies[2] = {world->joint[k].a, world->joint[k].b};
-        for (int side = 1; edge[k] && side >= 0; side--) {
-            list->next[2 * k + side] = list->head[bodies[side]];
-            list->head[bodies[side]] = 2 * k + side;
-        }
-    }
-}
 
 /* Adds all bodies that have an edge to this one. */
 static st_Status add_neighbours(const sti_World *world, const double *q, const Incidence *list, sti_SpanningForest *of,
@@ -283,8 +245,26 @@ st_Status sti_spanning_forest_create(const sti_World *world, const st_Allocator 
         sets.above == NULL || sets.tied == NULL || edge == NULL || list.head == NULL || list.next == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n_bodies - 1);
     if (status == ST_OK) {
-        choose_edges(world, q, &sets, edge);
-        list_edges(world, edge, &list);
+        /* edge[k]: joint k is part of a tree. */
+        for (int b = 0; b < world->n_bodies; b++) {
+            sets.above[b] = is_fixed(world, b) ? 0 : b;
+            sets.tied[b] = world->body[b].n_dofs < 6;
+        }
+        for (int armature = 1; armature >= 0; armature--)
+            for (int held = 6; held >= 0; held--) /* a joint holds 6 minus its velocities */
+                for (int k = 0; k < world->n_joints; k++)
+                    if ((world->scene->joint[k].armature > 0) == (armature == 1) &&
+                        6 - sti_joint_n_v(world->joint[k].type) == held)
+                        edge[k] = is_edge(world, k, q, &sets);
+        for (int b = 0; b < world->n_bodies; b++)
+            list.head[b] = -1;
+        for (int k = world->n_joints - 1; k >= 0; k--) {
+            const int bodies[2] = {world->joint[k].a, world->joint[k].b};
+            for (int side = 1; edge[k] && side >= 0; side--) {
+                list.next[2 * k + side] = list.head[bodies[side]];
+                list.head[bodies[side]] = 2 * k + side;
+            }
+        }
         status = forest_grow(world, q, &list, &sets, out, nodes, &n, err);
     }
     if (status == ST_OK) status = note_loops(world, edge, out, err);

@@ -17,22 +17,6 @@ static int table_interval(const st_Profile *profile, double t)
     return lo;
 }
 
-static double table_value(const st_Profile *profile, double t)
-{
-    int lo = table_interval(profile, t);
-    if (lo < 0) return profile->values[t < profile->times[0] ? 0 : profile->n_table - 1];
-    double s = (t - profile->times[lo]) / (profile->times[lo + 1] - profile->times[lo]);
-    return (1 - s) * profile->values[lo] + s * profile->values[lo + 1];
-}
-
-/* Steps end at corners of the table up to rounding. */
-static double table_rate(const st_Profile *profile, double t)
-{
-    int lo = table_interval(profile, t + CORNER * fabs(t));
-    if (lo < 0) return 0;
-    return (profile->values[lo + 1] - profile->values[lo]) / (profile->times[lo + 1] - profile->times[lo]);
-}
-
 double sti_profile_value(const st_Profile *profile, double t)
 {
     switch (profile->type) {
@@ -40,8 +24,12 @@ double sti_profile_value(const st_Profile *profile, double t)
         break;
     case ST_PROFILE_HARMONIC:
         return cos(profile->frequency * t + profile->phase);
-    case ST_PROFILE_TABLE:
-        return table_value(profile, t);
+    case ST_PROFILE_TABLE: {
+        int lo = table_interval(profile, t);
+        if (lo < 0) return profile->values[t < profile->times[0] ? 0 : profile->n_table - 1];
+        double s = (t - profile->times[lo]) / (profile->times[lo + 1] - profile->times[lo]);
+        return (1 - s) * profile->values[lo] + s * profile->values[lo + 1];
+    }
     case ST_PROFILE_RAMP:
         return t;
     }
@@ -55,8 +43,12 @@ double sti_profile_rate(const st_Profile *profile, double t)
         break;
     case ST_PROFILE_HARMONIC:
         return -profile->frequency * sin(profile->frequency * t + profile->phase);
-    case ST_PROFILE_TABLE:
-        return table_rate(profile, t);
+    case ST_PROFILE_TABLE: {
+        /* Steps end at corners of the table up to rounding. */
+        int lo = table_interval(profile, t + CORNER * fabs(t));
+        if (lo < 0) return 0;
+        return (profile->values[lo + 1] - profile->values[lo]) / (profile->times[lo + 1] - profile->times[lo]);
+    }
     case ST_PROFILE_RAMP:
         return 1.0;
     }

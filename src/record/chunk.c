@@ -43,25 +43,6 @@ static bool repeats(const unsigned char *bytes, size_t count, size_t stride, con
            repeats_at(bytes, count, stride, period[1]);
 }
 
-/* Copies byte b of every element to plane b, four bytes at a time, because most elements have four or eight bytes. */
-static void split_planes(const unsigned char *from, size_t count, size_t width, unsigned char *to)
-{
-    size_t b = 0;
-    for (; b + 4 <= width; b += 4) {
-        unsigned char *plane = to + b * count;
-        for (size_t k = 0; k < count; k++) {
-            const unsigned char *element = from + k * width + b;
-            plane[k] = element[0];
-            plane[k + count] = element[1];
-            plane[k + 2 * count] = element[2];
-            plane[k + 3 * count] = element[3];
-        }
-    }
-    for (; b < width; b++)
-        for (size_t k = 0; k < count; k++)
-            to[b * count + k] = from[k * width + b];
-}
-
 st_Status sti_chunk_pack(sti_Chunker *chunker, const unsigned char *elements, size_t count, size_t width,
                          const size_t period[2], st_Error *err)
 {
@@ -76,7 +57,22 @@ st_Status sti_chunk_pack(sti_Chunker *chunker, const unsigned char *elements, si
         bool ok = chunker->ready ? deflateReset(stream) == Z_OK : deflateInit(stream, LEVEL) == Z_OK;
         if (!ok) return sti_fail(err, ST_ERR_MEMORY, "out of memory for compression");
         chunker->ready = true;
-        split_planes(elements, count, width, chunker->planes);
+        /* Copies byte b of every element to plane b, four bytes at a time, because most elements have four or eight
+         * bytes. */
+        size_t byte = 0;
+        for (; byte + 4 <= width; byte += 4) {
+            unsigned char *plane = chunker->planes + byte * count;
+            for (size_t k = 0; k < count; k++) {
+                const unsigned char *element = elements + k * width + byte;
+                plane[k] = element[0];
+                plane[k + count] = element[1];
+                plane[k + 2 * count] = element[2];
+                plane[k + 3 * count] = element[3];
+            }
+        }
+        for (; byte < width; byte++)
+            for (size_t k = 0; k < count; k++)
+                chunker->planes[byte * count + k] = elements[k * width + byte];
         stream->next_out = chunker->packed;
         stream->avail_out = (uInt)room;
         for (size_t b = 0; b < width && ok; b++) {

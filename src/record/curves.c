@@ -312,39 +312,6 @@ static st_Status read_frame(st_Recording *recording, int64_t k, Frame *f, const 
     return st_recording_contacts(recording, f->row.first_contact, f->row.n_contacts, f->contact, err);
 }
 
-static st_Status read_frames(st_Recording *recording, const sti_Curve *curves, int n, double *time, st_Error *err)
-{
-    const st_RecordingInfo *info = st_recording_info(recording);
-    st_Allocator allocator = st_default_allocator();
-    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1, springs = info->n_springs + 1,
-            values = info->n_values + 1;
-    Frame f = {.position = sti_alloc(&allocator, bodies, sizeof *f.position),
-               .velocity = sti_alloc(&allocator, bodies, sizeof *f.velocity),
-               .spin = sti_alloc(&allocator, bodies, sizeof *f.spin),
-               .orientation = sti_alloc(&allocator, bodies, sizeof *f.orientation),
-               .joint = sti_alloc(&allocator, joints, sizeof *f.joint),
-               .spring = sti_alloc(&allocator, springs, sizeof *f.spring),
-               .measured = sti_alloc(&allocator, values, sizeof *f.measured)};
-    bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL &&
-              f.spring != NULL && f.measured != NULL;
-    st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
-    for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++) {
-        status = read_frame(recording, k, &f, &allocator, err);
-        time[k] = f.row.time;
-        for (int c = 0; c < n && status == ST_OK; c++)
-            if (curves[c].kind != STI_CURVE_STEP) curves[c].value[k] = frame_value(&f, &curves[c]);
-    }
-    sti_free(&allocator, f.position, bodies, sizeof *f.position);
-    sti_free(&allocator, f.velocity, bodies, sizeof *f.velocity);
-    sti_free(&allocator, f.spin, bodies, sizeof *f.spin);
-    sti_free(&allocator, f.orientation, bodies, sizeof *f.orientation);
-    sti_free(&allocator, f.joint, joints, sizeof *f.joint);
-    sti_free(&allocator, f.spring, springs, sizeof *f.spring);
-    sti_free(&allocator, f.measured, values, sizeof *f.measured);
-    STI_RELEASE(&allocator, f.contact, f.contact_capacity);
-    return status;
-}
-
 st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int n, double *step_time,
                           double *frame_time, st_Error *err)
 {
@@ -378,5 +345,34 @@ st_Status sti_curves_read(st_Recording *recording, const sti_Curve *curves, int 
         sti_free(&allocator, batch, BATCH, sizeof *batch);
         STI_TRY(status);
     }
-    return frames ? read_frames(recording, curves, n, frame_time, err) : ST_OK;
+    if (!frames) return ST_OK;
+    const st_RecordingInfo *info = st_recording_info(recording);
+    st_Allocator allocator = st_default_allocator();
+    int64_t bodies = info->n_bodies + 1, joints = info->n_joints + 1, springs = info->n_springs + 1,
+            values = info->n_values + 1;
+    Frame f = {.position = sti_alloc(&allocator, bodies, sizeof *f.position),
+               .velocity = sti_alloc(&allocator, bodies, sizeof *f.velocity),
+               .spin = sti_alloc(&allocator, bodies, sizeof *f.spin),
+               .orientation = sti_alloc(&allocator, bodies, sizeof *f.orientation),
+               .joint = sti_alloc(&allocator, joints, sizeof *f.joint),
+               .spring = sti_alloc(&allocator, springs, sizeof *f.spring),
+               .measured = sti_alloc(&allocator, values, sizeof *f.measured)};
+    bool ok = f.position != NULL && f.velocity != NULL && f.spin != NULL && f.orientation != NULL && f.joint != NULL &&
+              f.spring != NULL && f.measured != NULL;
+    st_Status status = ok ? ST_OK : sti_fail(err, ST_ERR_MEMORY, "out of memory");
+    for (int64_t k = 0; k < info->n_frames && status == ST_OK; k++) {
+        status = read_frame(recording, k, &f, &allocator, err);
+        frame_time[k] = f.row.time;
+        for (int c = 0; c < n && status == ST_OK; c++)
+            if (curves[c].kind != STI_CURVE_STEP) curves[c].value[k] = frame_value(&f, &curves[c]);
+    }
+    sti_free(&allocator, f.position, bodies, sizeof *f.position);
+    sti_free(&allocator, f.velocity, bodies, sizeof *f.velocity);
+    sti_free(&allocator, f.spin, bodies, sizeof *f.spin);
+    sti_free(&allocator, f.orientation, bodies, sizeof *f.orientation);
+    sti_free(&allocator, f.joint, joints, sizeof *f.joint);
+    sti_free(&allocator, f.spring, springs, sizeof *f.spring);
+    sti_free(&allocator, f.measured, values, sizeof *f.measured);
+    STI_RELEASE(&allocator, f.contact, f.contact_capacity);
+    return status;
 }

@@ -34,11 +34,6 @@ static json_t *axis_in(const st_Scene *scene, st_BodyId id, st_Vec3 axis)
     return vector(rotate_back(body.pose.q, axis));
 }
 
-static json_t *symmetric(const st_Mat3 *a)
-{
-    return json_pack("[ffffff]", a->m[0], a->m[4], a->m[8], a->m[1], a->m[2], a->m[5]);
-}
-
 #define MOST_INERTIAS 2000 /* bodies; for more, the inertias would make every page larger for little use */
 
 static json_t *bodies(const st_Scene *scene)
@@ -53,7 +48,10 @@ static json_t *bodies(const st_Scene *scene)
         if (st_scene_body_mass(scene, (st_BodyId){i}, &mass, &inertia, NULL) != ST_OK) mass = body.mass;
         json_t *out = json_pack("{ss sf sb si}", "name", body.name, "mass", isfinite(mass) ? mass : 0.0, "fixed",
                                 (int)body.fixed, "locks", (int)body.locks);
-        if (few && !body.fixed) out = sti_with(out, "inertia", symmetric(&inertia)); /* xx yy zz xy xz yz */
+        if (few && !body.fixed)
+            out = sti_with(out, "inertia",
+                           json_pack("[ffffff]", inertia.m[0], inertia.m[4], inertia.m[8], inertia.m[1], inertia.m[2],
+                                     inertia.m[5])); /* xx yy zz xy xz yz */
         list = sti_append_to(list, out);
     }
     return list;

@@ -137,14 +137,29 @@ static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_P
 
 /* ------------------------------------------------------------------ reading complementarity problems */
 
-/* n free rows first, then m others, unless there is a list of blocks. */
-static st_Status read_partition(sti_HdfReader *reader, int n, int m, const bool **out)
+static st_Status read_lcp(sti_HdfReader *reader, bool mixed, st_ProblemFile *out)
 {
+    const char *group = mixed ? "/mlcp" : "/lcp";
+    char name[NAME_SIZE];
+    st_LcpProblem *p = &out->lcp;
+    int n = 0, m = 0;
+    out->is_lcp = true;
+    out->kind = mixed ? "mlcp" : "lcp";
+    STI_TRY(sti_hdf_int(reader, in(name, group, "n"), &n));
+    if (n < 0) return sti_hdf_bad(reader, name, "is %d, must be >= 0", n);
+    if (mixed) STI_TRY(sti_hdf_int(reader, in(name, group, "m"), &m));
+    if (m < 0 || (int64_t)n + m > INT32_MAX / 8) return sti_hdf_bad(reader, name, "is %d, out of range", m);
+    if (n + m == 0) return sti_hdf_bad(reader, name, "is 0: a problem with no rows");
+    p->n = out->n = n + m;
+    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), p->n, &p->q, NULL));
+    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), p->n, p->n, &p->M));
+    if (!mixed) return ST_OK;
+    /* n free rows first, then m others, unless there is a list of blocks. */
     bool *is_free = sti_keep(&reader->kept, (int64_t)n + m, sizeof *is_free);
     if (is_free == NULL) return sti_fail(reader->err, ST_ERR_MEMORY, "%s: out of memory", reader->path);
     for (int k = 0; k < n; k++)
         is_free[k] = true;
-    *out = is_free;
+    p->free = is_free;
     if (!sti_hdf_has(reader, "/mlcp/block_rows") || !sti_hdf_has(reader, "/mlcp/block_is_comp")) return ST_OK;
     const int *rows = NULL, *is_comp = NULL;
     int64_t n_rows = 0, n_blocks = 0, n_free = 0;
@@ -164,25 +179,6 @@ static st_Status read_partition(sti_HdfReader *reader, int n, int m, const bool 
         return sti_hdf_bad(reader, "/mlcp/block_is_comp", "gives %lld equality rows, /mlcp/n is %d", (long long)n_free,
                            n);
     return ST_OK;
-}
-
-static st_Status read_lcp(sti_HdfReader *reader, bool mixed, st_ProblemFile *out)
-{
-    const char *group = mixed ? "/mlcp" : "/lcp";
-    char name[NAME_SIZE];
-    st_LcpProblem *p = &out->lcp;
-    int n = 0, m = 0;
-    out->is_lcp = true;
-    out->kind = mixed ? "mlcp" : "lcp";
-    STI_TRY(sti_hdf_int(reader, in(name, group, "n"), &n));
-    if (n < 0) return sti_hdf_bad(reader, name, "is %d, must be >= 0", n);
-    if (mixed) STI_TRY(sti_hdf_int(reader, in(name, group, "m"), &m));
-    if (m < 0 || (int64_t)n + m > INT32_MAX / 8) return sti_hdf_bad(reader, name, "is %d, out of range", m);
-    if (n + m == 0) return sti_hdf_bad(reader, name, "is 0: a problem with no rows");
-    p->n = out->n = n + m;
-    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), p->n, &p->q, NULL));
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "M"), p->n, p->n, &p->M));
-    return mixed ? read_partition(reader, n, m, &p->free) : ST_OK;
 }
 
 /* ------------------------------------------------------------------ reading */

@@ -411,8 +411,27 @@ static st_Status add_checkpoint(st_Recorder *recorder, const st_System *system, 
     return sti_table_push(&recorder->tables, STI_CHECKPOINTS, &row, 1, err);
 }
 
-static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Error *err)
+/* Is something due that happens every 1/rate seconds? Up to half a ten-thousandth early counts as due. */
+static bool is_due(double time, double rate, double *next)
 {
+    if (time < *next - 5e-5 / rate) return false;
+    *next = (floor(time * rate + 5e-5) + 1) / rate;
+    return true;
+}
+
+/* Would the next step end after the interval if it takes as long as this one? A fifth of the interval is reserved
+ * for slower steps and the flush. Space wasted by flushes must stay small, so intervals are longer in long runs. */
+static bool is_flush_due(st_Recorder *recorder)
+{
+    double now = sti_seconds_now(), step = now - recorder->added;
+    double interval = fmin(fmax(recorder->flush, 0.01 * (now - recorder->began)), 10 * recorder->flush);
+    recorder->added = now;
+    return now + step - recorder->flushed >= 0.8 * interval;
+}
+
+static st_Status add_rows(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
+{
+    if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
     st_RecordedStep *row = &recorder->last;
     *row = (st_RecordedStep){.time = info->time,
                              .h = info->h,
@@ -441,46 +460,22 @@ static st_Status add_step(st_Recorder *recorder, const st_StepInfo *info, st_Err
                              .wall = sti_seconds_now() - recorder->began};
     if (info->solve.solver != NULL) strncpy(row->solver, info->solve.solver, sizeof row->solver - 1);
     recorder->n_steps++;
-    return sti_table_push(&recorder->tables, STI_STEPS, row, 1, err);
-}
-
-/* Is something due that happens every 1/rate seconds? Up to half a ten-thousandth early counts as due. */
-static bool is_due(double time, double rate, double *next)
-{
-    if (time < *next - 5e-5 / rate) return false;
-    *next = (floor(time * rate + 5e-5) + 1) / rate;
-    return true;
-}
-
-/* Would the next step end after the interval if it takes as long as this one? A fifth of the interval is reserved
- * for slower steps and the flush. Space wasted by flushes must stay small, so intervals are longer in long runs. */
-static bool is_flush_due(st_Recorder *recorder)
-{
-    double now = sti_seconds_now(), step = now - recorder->added;
-    double interval = fmin(fmax(recorder->flush, 0.01 * (now - recorder->began)), 10 * recorder->flush);
-    recorder->added = now;
-    return now + step - recorder->flushed >= 0.8 * interval;
-}
-
-static st_Status add_rows(st_Recorder *recorder, const st_System *system, const st_StepInfo *info, st_Error *err)
-{
-    if (!recorder->started) recorder->next_frame = recorder->next_checkpoint = -INFINITY;
-    STI_TRY(add_step(recorder, info, err));
+    STI_TRY(sti_table_push(&recorder->tables, STI_STEPS, row, 1, err));
     int n = info->h > 0 ? st_system_event_count(system) : 0;
     for (int k = 0; k < n; k++) {
         st_EventReport e;
         if (st_system_event(system, k, &e) != ST_OK) continue;
-        st_RecordedEvent row = {.time = e.time,
-                                .step = recorder->n_steps - 1,
-                                .a = e.a.index1,
-                                .b = e.b.index1,
-                                .point = {e.point.x, e.point.y, e.point.z},
-                                .normal = {e.normal.x, e.normal.y, e.normal.z},
-                                .before = e.before,
-                                .after = e.after,
-                                .impulse = e.impulse};
-        strncpy(row.kind, st_event_kind_name(e.kind), sizeof row.kind - 1);
-        STI_TRY(sti_table_push(&recorder->tables, STI_EVENTS, &row, 1, err));
+        st_RecordedEvent event = {.time = e.time,
+                                  .step = recorder->n_steps - 1,
+                                  .a = e.a.index1,
+                                  .b = e.b.index1,
+                                  .point = {e.point.x, e.point.y, e.point.z},
+                                  .normal = {e.normal.x, e.normal.y, e.normal.z},
+                                  .before = e.before,
+                                  .after = e.after,
+                                  .impulse = e.impulse};
+        strncpy(event.kind, st_event_kind_name(e.kind), sizeof event.kind - 1);
+        STI_TRY(sti_table_push(&recorder->tables, STI_EVENTS, &event, 1, err));
     }
 
     recorder->frame_due = true;

@@ -8,32 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-static st_Status write_lines(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
-                             st_Error *err)
-{
-    char text[STI_NUMBER_SIZE];
-    FILE *file = NULL;
-    STI_TRY(sti_file_open(path, &file, err));
-    for (int64_t row = -1; row < n_rows; row++) /* -1: titles */
-        for (int c = 0; c < n_columns; c++) {
-            const st_TableColumn *column = &columns[c];
-            if (c > 0) fputc(',', file);
-            if (row < 0)
-                sti_write_field(file, column->name);
-            else if (column->numbers != NULL) {
-                /* The shortest text with at least 15 digits that reads back to the same bits: 100, not 1e+02. */
-                const char *end;
-                for (int digits = 15; digits <= 17; digits++)
-                    if (sti_number_read(sti_number(text, column->numbers[row], digits), &end) == column->numbers[row])
-                        break;
-                fputs(text, file);
-            } else
-                sti_write_field(file, column->texts[row]);
-            if (c == n_columns - 1) fputc('\n', file);
-        }
-    return sti_file_close(file, path, err);
-}
-
 static st_Status write_datasets(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
                                 st_Error *err)
 {
@@ -65,6 +39,26 @@ st_Status st_table_write(const char *path, const st_TableColumn *columns, int n_
                             c);
     const char *dot = strrchr(path, '.');
     const bool hdf = dot != NULL && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".hdf5") == 0);
-    return hdf ? write_datasets(path, columns, n_columns, n_rows, err)
-               : write_lines(path, columns, n_columns, n_rows, err);
+    if (hdf) return write_datasets(path, columns, n_columns, n_rows, err);
+    char text[STI_NUMBER_SIZE];
+    FILE *file = NULL;
+    STI_TRY(sti_file_open(path, &file, err));
+    for (int64_t row = -1; row < n_rows; row++) /* -1: titles */
+        for (int c = 0; c < n_columns; c++) {
+            const st_TableColumn *column = &columns[c];
+            if (c > 0) fputc(',', file);
+            if (row < 0)
+                sti_write_field(file, column->name);
+            else if (column->numbers != NULL) {
+                /* The shortest text with at least 15 digits that reads back to the same bits: 100, not 1e+02. */
+                const char *end;
+                for (int digits = 15; digits <= 17; digits++)
+                    if (sti_number_read(sti_number(text, column->numbers[row], digits), &end) == column->numbers[row])
+                        break;
+                fputs(text, file);
+            } else
+                sti_write_field(file, column->texts[row]);
+            if (c == n_columns - 1) fputc('\n', file);
+        }
+    return sti_file_close(file, path, err);
 }

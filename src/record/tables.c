@@ -52,38 +52,6 @@ static hsize_t rows_of_chunk(const sti_Stream *s, sti_Table table)
     return rows > 0 ? rows : 1;
 }
 
-/* across: number of bodies, joints, springs or values of measures. */
-static st_Status make_table(sti_Tables *tables, sti_Table table, hid_t file, int across, st_Error *err)
-{
-    sti_Stream *s = &tables->stream[table];
-    int width = sti_table_width(table);
-    if (sti_table_rank(table) == 2 && across == 0) return ST_OK; /* not needed */
-    hid_t type = sti_table_file_type(table);
-    if (type < 0) return sti_tables_fail(tables, "making a table", err);
-    s->rank = sti_table_rank(table);
-    s->tail[0] = (hsize_t)across;
-    s->tail[1] = (hsize_t)width;
-    s->element = H5Tget_size(type);
-    s->row_bytes = s->element * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
-    s->chunk_rows = rows_of_chunk(s, table);
-    s->buffer_bytes = (int64_t)(s->chunk_rows * s->row_bytes);
-    s->buffer = sti_alloc(&tables->allocator, s->buffer_bytes, 1);
-
-    hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
-    hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
-    hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
-    /* chunks are packed by chunk.c; without these filters they would be read as noise */
-    const bool ok = space >= 0 && how >= 0 && H5Pset_chunk(how, s->rank, chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
-                    H5Pset_deflate(how, 1) >= 0;
-    s->set = ok ? H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT) : -1;
-    st_Status status = s->set >= 0 ? ST_OK : sti_tables_fail(tables, "making a table", err);
-    if (how >= 0) H5Pclose(how);
-    if (space >= 0) H5Sclose(space);
-    H5Tclose(type);
-    if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", tables->path);
-    return status;
-}
-
 /* Writes the last chunk to the file, with the rows that it has. */
 static st_Status write_chunk(sti_Tables *tables, sti_Stream *s, st_Error *err)
 {
@@ -132,13 +100,40 @@ st_Status sti_table_push(sti_Tables *tables, sti_Table table, const void *rows, 
 st_Status sti_tables_open(sti_Tables *tables, hid_t file, int n_bodies, int n_joints, int n_springs, int n_values,
                           st_Error *err)
 {
-    for (int k = 0; k < STI_N_TABLES; k++)
-        STI_TRY(make_table(tables, (sti_Table)k, file,
-                           k == STI_JOINTS     ? n_joints
-                           : k == STI_SPRINGS  ? n_springs
-                           : k == STI_MEASURES ? n_values
-                                               : n_bodies,
-                           err));
+    for (int k = 0; k < STI_N_TABLES; k++) {
+        const sti_Table table = (sti_Table)k;
+        const int across = table == STI_JOINTS     ? n_joints
+                           : table == STI_SPRINGS  ? n_springs
+                           : table == STI_MEASURES ? n_values
+                                                   : n_bodies;
+        sti_Stream *s = &tables->stream[table];
+        int width = sti_table_width(table);
+        if (sti_table_rank(table) == 2 && across == 0) continue; /* not needed */
+        hid_t type = sti_table_file_type(table);
+        if (type < 0) return sti_tables_fail(tables, "making a table", err);
+        s->rank = sti_table_rank(table);
+        s->tail[0] = (hsize_t)across;
+        s->tail[1] = (hsize_t)width;
+        s->element = H5Tget_size(type);
+        s->row_bytes = s->element * (s->rank > 1 ? (size_t)s->tail[0] : 1) * (s->rank > 2 ? (size_t)width : 1);
+        s->chunk_rows = rows_of_chunk(s, table);
+        s->buffer_bytes = (int64_t)(s->chunk_rows * s->row_bytes);
+        s->buffer = sti_alloc(&tables->allocator, s->buffer_bytes, 1);
+
+        hsize_t dims[3] = {0, s->tail[0], s->tail[1]}, most[3] = {H5S_UNLIMITED, s->tail[0], s->tail[1]};
+        hsize_t chunk[3] = {s->chunk_rows, s->tail[0], s->tail[1]};
+        hid_t space = H5Screate_simple(s->rank, dims, most), how = H5Pcreate(H5P_DATASET_CREATE);
+        /* chunks are packed by chunk.c; without these filters they would be read as noise */
+        const bool ok = space >= 0 && how >= 0 && H5Pset_chunk(how, s->rank, chunk) >= 0 && H5Pset_shuffle(how) >= 0 &&
+                        H5Pset_deflate(how, 1) >= 0;
+        s->set = ok ? H5Dcreate2(file, sti_table_path(table), type, space, H5P_DEFAULT, how, H5P_DEFAULT) : -1;
+        st_Status status = s->set >= 0 ? ST_OK : sti_tables_fail(tables, "making a table", err);
+        if (how >= 0) H5Pclose(how);
+        if (space >= 0) H5Sclose(space);
+        H5Tclose(type);
+        if (s->buffer == NULL) return sti_fail(err, ST_ERR_MEMORY, "%s: out of memory", tables->path);
+        STI_TRY(status);
+    }
     return ST_OK;
 }
 

@@ -47,20 +47,6 @@ static int open_nameless(const char *path, mode_t mode)
 #endif
 }
 
-/* Opens a stream for the file that will be at `path`, which has no links. */
-static FILE *open_beside(const char *path, mode_t mode)
-{
-    int fd = open_nameless(path, mode);
-    if (fd < 0) {
-        char *part = name_beside(path);
-        fd = part != NULL ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) : -1;
-        free(part);
-    }
-    FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
-    if (file == NULL && fd >= 0) close(fd);
-    return file;
-}
-
 /* Links with a missing target are followed one by one, which realpath() does not do. */
 enum { MOST_LINKS = 40, PATH_ROOM = 4096 };
 
@@ -109,7 +95,19 @@ st_Status sti_file_open(const char *path, FILE **out, st_Error *err)
     if (exists && !S_ISREG(old.st_mode))
         *out = fopen(path, "w");
     else if (!exists || access(path, W_OK) == 0) /* a file without write permission is not replaced */
-        *out = open_beside(target, exists ? old.st_mode & 0777 : 0666);
+    {
+        /* Opens a stream for the file that will be at `path`, which has no links. */
+        const mode_t mode = exists ? old.st_mode & 0777 : 0666;
+        int fd = open_nameless(target, mode);
+        if (fd < 0) {
+            char *part = name_beside(target);
+            fd = part != NULL ? open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode) : -1;
+            free(part);
+        }
+        FILE *file = fd >= 0 ? fdopen(fd, "w") : NULL;
+        if (file == NULL && fd >= 0) close(fd);
+        *out = file;
+    }
     if (*out == NULL && exists && (errno == EACCES || errno == EPERM || errno == EROFS)) *out = fopen(path, "w");
     free(target);
     if (*out == NULL) return sti_fail(err, ST_ERR_FILE, "%s: cannot be written: %s", path, strerror(errno));
@@ -215,31 +213,6 @@ st_Status sti_file_close(FILE *file, const char *path, st_Error *err)
     return finish_file(file, path, !ferror(file)) ? ST_OK : sti_file_failed(path, err);
 }
 
-/* After a write failed in the middle of a line: truncates the file after its last whole line. The stream cannot be
- * read, hence a second descriptor. */
-static void cut_half_line(int fd, const char *path)
-{
-    struct stat ours, there;
-    int again = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
-    if (again < 0) return;
-    if (fstat(fd, &ours) == 0 && fstat(again, &there) == 0 && S_ISREG(there.st_mode) && ours.st_dev == there.st_dev &&
-        ours.st_ino == there.st_ino) {
-        char block[4096];
-        off_t size = there.st_size;
-        while (size > 0) {
-            const size_t room = size < (off_t)sizeof block ? (size_t)size : sizeof block;
-            ssize_t n = pread(again, block, room, size - (off_t)room);
-            if (n != (ssize_t)room) break;
-            while (n > 0 && block[n - 1] != '\n')
-                n--;
-            size -= (off_t)room - n;
-            if (n > 0) break;
-        }
-        (void)!ftruncate(again, size);
-    }
-    close(again);
-}
-
 st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err)
 {
     bool ok = !ferror(file);
@@ -248,7 +221,30 @@ st_Status sti_file_close_lines(FILE *file, const char *path, st_Error *err)
         reason = errno;
         ok = false;
     }
-    if (!ok) cut_half_line(fileno(file), path);
+    if (!ok) {
+        /* After a write failed in the middle of a line: truncates the file after its last whole line. The stream cannot
+         * be read, hence a second descriptor. */
+        struct stat ours, there;
+        int again = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
+        if (again >= 0) {
+            if (fstat(fileno(file), &ours) == 0 && fstat(again, &there) == 0 && S_ISREG(there.st_mode) &&
+                ours.st_dev == there.st_dev && ours.st_ino == there.st_ino) {
+                char block[4096];
+                off_t size = there.st_size;
+                while (size > 0) {
+                    const size_t room = size < (off_t)sizeof block ? (size_t)size : sizeof block;
+                    ssize_t n = pread(again, block, room, size - (off_t)room);
+                    if (n != (ssize_t)room) break;
+                    while (n > 0 && block[n - 1] != '\n')
+                        n--;
+                    size -= (off_t)room - n;
+                    if (n > 0) break;
+                }
+                (void)!ftruncate(again, size);
+            }
+            close(again);
+        }
+    }
     errno = reason;
     return finish_file(file, path, ok) ? ST_OK : sti_file_failed(path, err);
 }

@@ -37,21 +37,6 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     return "";
 }
 
-static st_Status read_report_syntax(const sti_Reader *reader, const json_error_t *error)
-{
-    char path[160], where[200] = "";
-    size_t position = error->position > 0 ? (size_t)error->position - 1 : 0;
-    int line = error->line > 0 ? error->line : 1;
-    if (json_error_code(error) == json_error_out_of_memory)
-        return sti_report_line(reader, line, ST_ERR_MEMORY, "out of memory");
-    sti_path_at(reader->text, reader->length, position, path, sizeof path);
-    if (path[0] != '\0') snprintf(where, sizeof where, " at %s", path);
-    if (json_error_code(error) == json_error_duplicate_key)
-        return sti_report_line(reader, line, ST_ERR_FORMAT, "key given twice%s, must be once", where);
-    return sti_report_line(reader, line, ST_ERR_FORMAT, "not JSON%s: %s%s", where, error->text,
-                           hint_for(error, reader->text, reader->length));
-}
-
 static st_Status read_own_tree(sti_Reader *reader)
 {
     json_error_t error;
@@ -68,7 +53,18 @@ static st_Status read_own_tree(sti_Reader *reader)
     if (length == 0) return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
     /* Reads every number as a double: 100000000000000000000 is a valid stiffness. */
     reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    return reader->root != NULL ? ST_OK : read_report_syntax(reader, &error);
+    if (reader->root != NULL) return ST_OK;
+    char path[160], where[200] = "";
+    size_t position = error.position > 0 ? (size_t)error.position - 1 : 0;
+    int line = error.line > 0 ? error.line : 1;
+    if (json_error_code(&error) == json_error_out_of_memory)
+        return sti_report_line(reader, line, ST_ERR_MEMORY, "out of memory");
+    sti_path_at(reader->text, reader->length, position, path, sizeof path);
+    if (path[0] != '\0') snprintf(where, sizeof where, " at %s", path);
+    if (json_error_code(&error) == json_error_duplicate_key)
+        return sti_report_line(reader, line, ST_ERR_FORMAT, "key given twice%s, must be once", where);
+    return sti_report_line(reader, line, ST_ERR_FORMAT, "not JSON%s: %s%s", where, error.text,
+                           hint_for(&error, reader->text, reader->length));
 }
 
 /* ---- text to tree ----------------------------------------------------------------------------- */

@@ -35,34 +35,15 @@ static size_t find_member(const json_t *list, const char *part)
     return *end == '\0' && number < json_array_size(list) ? (size_t)number : SIZE_MAX;
 }
 
-static st_Status no_such_part(const Walk *walk, const json_t *parent, const char *part)
+/* Replaces a member by the value, or adds it as a new key of an object. */
+static st_Status sets_put(Walk *walk, json_t *parent, const char *key, size_t index)
 {
-    const char *where = walk->path[0] != '\0' ? walk->path : "the scene", *key;
-    char text[400] = "", found[80];
-    sti_Nearest nearest = {.word = part};
-    if (json_is_object(parent)) {
-        json_t *value;
-        json_object_foreach((json_t *)parent, key, value) sti_nearest_try(&nearest, key);
-        sti_nearest_text(&nearest, "it has", text, sizeof text);
-        return REFUSE(walk, "%.100s has no \"%.60s\"%s", where, part, text);
-    }
-    if (json_is_array(parent)) {
-        for (size_t i = 0; i < json_array_size(parent); i++) {
-            key = json_string_value(json_object_get(json_array_get(parent, i), "name"));
-            if (key != NULL) sti_nearest_try(&nearest, key);
-        }
-        sti_nearest_text(&nearest, "by name", text, sizeof text);
-        if (json_array_size(parent) == 0) return REFUSE(walk, "%.100s is empty, it has no \"%.60s\"", where, part);
-        return REFUSE(walk, "%.100s has no member \"%.60s\", only 0 to %zu%s", where, part, json_array_size(parent) - 1,
-                      text);
-    }
-    sti_found_text(parent, found, sizeof found);
-    return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
-}
-
-/* Records that this override set the place at walk->path. */
-static st_Status sets_note(Walk *walk)
-{
+    json_t *value = json_deep_copy(walk->value);
+    if (value == NULL) return sti_report_line(walk->reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
+    const int failed =
+        json_is_array(parent) ? json_array_set_new(parent, index, value) : json_object_set_new(parent, key, value);
+    if (failed) return REFUSE(walk, "the key is not UTF-8, or memory is short");
+    /* Records that this override set the place at walk->path. */
     sti_Reader *reader = walk->reader;
     walk->reached++;
     if (reader->n_sets == reader->sets_room) {
@@ -78,16 +59,6 @@ static st_Status sets_note(Walk *walk)
     if (set->path == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
     reader->n_sets++;
     return ST_OK;
-}
-
-/* Replaces a member by the value, or adds it as a new key of an object. */
-static st_Status sets_put(Walk *walk, json_t *parent, const char *key, size_t index)
-{
-    json_t *value = json_deep_copy(walk->value);
-    if (value == NULL) return sti_report_line(walk->reader, 0, ST_ERR_MEMORY, "out of memory for overrides");
-    const int failed =
-        json_is_array(parent) ? json_array_set_new(parent, index, value) : json_object_set_new(parent, key, value);
-    return failed ? REFUSE(walk, "the key is not UTF-8, or memory is short") : sets_note(walk);
 }
 
 static st_Status descend(Walk *walk, json_t *parent, const char *path);
@@ -143,7 +114,28 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     }
     there = there || (rest == NULL && json_is_object(parent));
     if (!there && walk->wild) return ST_OK;
-    return there ? sets_enter(walk, parent, part, index, rest) : no_such_part(walk, parent, part);
+    if (there) return sets_enter(walk, parent, part, index, rest);
+    const char *where = walk->path[0] != '\0' ? walk->path : "the scene", *key;
+    char text[400] = "", found[80];
+    sti_Nearest nearest = {.word = part};
+    if (json_is_object(parent)) {
+        json_t *value;
+        json_object_foreach((json_t *)parent, key, value) sti_nearest_try(&nearest, key);
+        sti_nearest_text(&nearest, "it has", text, sizeof text);
+        return REFUSE(walk, "%.100s has no \"%.60s\"%s", where, part, text);
+    }
+    if (json_is_array(parent)) {
+        for (size_t i = 0; i < json_array_size(parent); i++) {
+            key = json_string_value(json_object_get(json_array_get(parent, i), "name"));
+            if (key != NULL) sti_nearest_try(&nearest, key);
+        }
+        sti_nearest_text(&nearest, "by name", text, sizeof text);
+        if (json_array_size(parent) == 0) return REFUSE(walk, "%.100s is empty, it has no \"%.60s\"", where, part);
+        return REFUSE(walk, "%.100s has no member \"%.60s\", only 0 to %zu%s", where, part, json_array_size(parent) - 1,
+                      text);
+    }
+    sti_found_text(parent, found, sizeof found);
+    return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
 }
 
 /* Parses JSON; other text is a word, so that `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */

@@ -8,28 +8,6 @@
 
 /* ---- birth and end -------------------------------------------------------------------------------- */
 
-/* Limits of joints with one velocity, whose coordinate moves with that velocity alone. */
-static void note_limits(st_Articulation *a)
-{
-    const sti_World *world = a->system->model.world;
-    for (int i = 0; i < a->of.forest.n_v; i++)
-        a->lower[i] = -INFINITY, a->upper[i] = INFINITY;
-    for (int node = 1; node < a->of.forest.n_nodes; node++) {
-        if (a->of.joint[node] < 0) continue;
-        const sti_Joint *joint = &world->joint[a->of.joint[node]];
-        const sti_JointValues *values = &world->values.joint[a->of.joint[node]];
-        for (int which = 0; which < 2; which++) {
-            double factor;
-            const int dof = sti_joint_dof(joint, joint->coordinate[which], &factor);
-            if (dof < 0) continue;
-            const double one = values->lower[which] / factor, two = values->upper[which] / factor;
-            const int i = a->of.forest.node[node].first_v + dof;
-            a->lower[i] = fmax(a->lower[i], fmin(one, two));
-            a->upper[i] = fmin(a->upper[i], fmax(one, two));
-        }
-    }
-}
-
 static void note_owners(st_Articulation *a)
 {
     const sti_World *world = a->system->model.world;
@@ -108,7 +86,24 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     if (status == ST_OK) status = allocate(a, err);
     if (status == ST_OK) {
         note_owners(a);
-        note_limits(a);
+        /* Limits of joints with one velocity, whose coordinate moves with that velocity alone. */
+        const sti_World *world = a->system->model.world;
+        for (int i = 0; i < a->of.forest.n_v; i++)
+            a->lower[i] = -INFINITY, a->upper[i] = INFINITY;
+        for (int node = 1; node < a->of.forest.n_nodes; node++) {
+            if (a->of.joint[node] < 0) continue;
+            const sti_Joint *joint = &world->joint[a->of.joint[node]];
+            const sti_JointValues *values = &world->values.joint[a->of.joint[node]];
+            for (int which = 0; which < 2; which++) {
+                double factor;
+                const int dof = sti_joint_dof(joint, joint->coordinate[which], &factor);
+                if (dof < 0) continue;
+                const double one = values->lower[which] / factor, two = values->upper[which] / factor;
+                const int i = a->of.forest.node[node].first_v + dof;
+                a->lower[i] = fmax(a->lower[i], fmin(one, two));
+                a->upper[i] = fmin(a->upper[i], fmax(one, two));
+            }
+        }
         status = st_articulation_read(a, err);
     }
     if (status != ST_OK) {

@@ -282,32 +282,31 @@ static st_Status apply_changes(const sti_Model *model, sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* Contacts of bodies that the user removed or inserted: those at the old places are dropped, those at the new places
- * are searched once for all of them. Sleeping neighbours wake. */
-static st_Status settle_relocated(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
-{
-    sti_World *world = model->world;
-    unsigned char *moved = sti_alloc(&model->allocator, world->n_bodies, sizeof *moved);
-    if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
-    int last = 0;
-    for (int b = 1; b < world->n_bodies; b++)
-        if ((world->presence[b] & STI_RELOCATED) != 0) moved[b] = 1, last = b;
-    st_Status status = sti_wake_now(model, state, work, last, err); /* all that are due wake with it */
-    memcpy(work->q_new, state->q, (size_t)model->n_q * sizeof *state->q);
-    if (status == ST_OK) status = sti_bodies_moved(model, state, work, work->q_new, moved, err);
-    for (int b = 1; b < world->n_bodies && status == ST_OK; b++)
-        if (moved[b]) world->presence[b] &= (unsigned char)~STI_RELOCATED;
-    sti_free(&model->allocator, moved, world->n_bodies, sizeof *moved);
-    STI_TRY(status);
-    work->n_relocated = 0;
-    state->history.known = false; /* schemes of more than one step start anew */
-    return ST_OK;
-}
-
 st_Status sti_flow_step(st_System *system, st_Error *err)
 {
     sti_Flow *flow = system->work.flow;
-    if (system->work.n_relocated > 0) STI_TRY(settle_relocated(&system->model, &system->state, &system->work, err));
+    if (system->work.n_relocated > 0) {
+        /* Contacts of bodies that the user removed or inserted: those at the old places are dropped, those at the new
+         * places are searched once for all of them. Sleeping neighbours wake. */
+        const sti_Model *model = &system->model;
+        sti_State *state = &system->state;
+        sti_StepWork *work = &system->work;
+        sti_World *world = model->world;
+        unsigned char *moved = sti_alloc(&model->allocator, world->n_bodies, sizeof *moved);
+        if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
+        int last = 0;
+        for (int b = 1; b < world->n_bodies; b++)
+            if ((world->presence[b] & STI_RELOCATED) != 0) moved[b] = 1, last = b;
+        st_Status status = sti_wake_now(model, state, work, last, err); /* all that are due wake with it */
+        memcpy(work->q_new, state->q, (size_t)model->n_q * sizeof *state->q);
+        if (status == ST_OK) status = sti_bodies_moved(model, state, work, work->q_new, moved, err);
+        for (int b = 1; b < world->n_bodies && status == ST_OK; b++)
+            if (moved[b]) world->presence[b] &= (unsigned char)~STI_RELOCATED;
+        sti_free(&model->allocator, moved, world->n_bodies, sizeof *moved);
+        STI_TRY(status);
+        work->n_relocated = 0;
+        state->history.known = false; /* schemes of more than one step start anew */
+    }
     if (flow == NULL) return ST_OK;
     const st_Scene *scene = system->model.world->scene;
     st_Status status = ST_OK;

@@ -31,38 +31,6 @@ typedef struct Reach {
     double *q, *q_best;        /* n_q                                                              */
 } Reach;
 
-static st_Status check_targets(const st_Articulation *a, const st_Target *target, int n, const st_ReachDef *def,
-                               st_Error *err)
-{
-    STI_CHECK_DEF(def, "st_reach_def", err);
-    if (n < 0 || (n > 0 && target == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: %d targets, must be given with their number", n);
-    if (def->max_iterations < 1 || !(def->tolerance > 0) || !(def->damping >= 0) || !isfinite(def->damping))
-        return sti_fail(
-            err, ST_ERR_ARGUMENT,
-            "st_articulation_reach: max_iterations is %d, must be at least 1; tolerance is %g, must be > 0; "
-            "damping is %g, must be >= 0",
-            def->max_iterations, def->tolerance, def->damping);
-    if (def->held != NULL && def->n_held != a->of.forest.n_v)
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: held has %d numbers, must have %d", def->n_held,
-                        a->of.forest.n_v);
-    for (int k = 0; k < n; k++) {
-        const double length = quat_norm(target[k].orientation);
-        int node;
-        STI_TRY(sti_articulation_node(a, target[k].body, "st_articulation_reach", &node, err));
-        if (node == 0)
-            return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: target %d is at a body that does not move",
-                            k);
-        if (!vec3_finite(target[k].point) || !vec3_finite(target[k].position))
-            return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: target %d has a number that is not finite",
-                            k);
-        if (target[k].turned && !(fabs(length - 1) <= 1e-6))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "st_articulation_reach: target %d has a quaternion of length %g, must be 1", k, length);
-    }
-    return ST_OK;
-}
-
 /* Errors at the coordinates of the articulation, and their largest; J where wanted. */
 static st_Status errors_of(Reach *r, bool rows, double *largest, st_Error *err)
 {
@@ -102,29 +70,6 @@ static bool is_free(const Reach *r, int i)
     return !r->stopped[i] && (r->held == NULL || r->held[i] == 0);
 }
 
-/* d for the columns that are free. */
-static void compute_step(Reach *r, double damping, int *order)
-{
-    double largest = 0;
-    for (int k = 0; k < r->n_rows; k++)
-        for (int c = 0; c <= k; c++) {
-            double sum = 0;
-            for (int i = 0; i < r->n_v; i++)
-                if (is_free(r, i)) sum += r->J[(int64_t)k * r->n_v + i] * r->J[(int64_t)c * r->n_v + i];
-            r->W[(int64_t)k * r->n_rows + c] = r->W[(int64_t)c * r->n_rows + k] = sum;
-            largest = fmax(largest, fabs(sum));
-        }
-    for (int k = 0; k < r->n_rows; k++)
-        r->W[(int64_t)k * r->n_rows + k] += damping * largest;
-    memcpy(r->y, r->e, (size_t)r->n_rows * sizeof *r->y);
-    sti_solve_semidefinite(r->n_rows, r->W, r->y, order, r->x);
-    for (int i = 0; i < r->n_v; i++) {
-        r->d[i] = 0;
-        for (int k = 0; is_free(r, i) && k < r->n_rows; k++)
-            r->d[i] += r->J[(int64_t)k * r->n_v + i] * r->x[k];
-    }
-}
-
 /* The coordinate of a velocity with limits. */
 static double *coordinate_of(const st_Articulation *a, double *q, int i)
 {
@@ -139,7 +84,25 @@ static void compute_limited_step(Reach *r, double damping, int *order)
     memset(r->stopped, 0, (size_t)r->n_v);
     for (int round = 0; round <= r->n_v; round++) {
         bool again = false;
-        compute_step(r, damping, order);
+        /* d for the columns that are free. */
+        double largest = 0;
+        for (int k = 0; k < r->n_rows; k++)
+            for (int c = 0; c <= k; c++) {
+                double sum = 0;
+                for (int i = 0; i < r->n_v; i++)
+                    if (is_free(r, i)) sum += r->J[(int64_t)k * r->n_v + i] * r->J[(int64_t)c * r->n_v + i];
+                r->W[(int64_t)k * r->n_rows + c] = r->W[(int64_t)c * r->n_rows + k] = sum;
+                largest = fmax(largest, fabs(sum));
+            }
+        for (int k = 0; k < r->n_rows; k++)
+            r->W[(int64_t)k * r->n_rows + k] += damping * largest;
+        memcpy(r->y, r->e, (size_t)r->n_rows * sizeof *r->y);
+        sti_solve_semidefinite(r->n_rows, r->W, r->y, order, r->x);
+        for (int i = 0; i < r->n_v; i++) {
+            r->d[i] = 0;
+            for (int k = 0; is_free(r, i) && k < r->n_rows; k++)
+                r->d[i] += r->J[(int64_t)k * r->n_v + i] * r->x[k];
+        }
         for (int i = 0; i < r->n_v; i++) {
             if (!is_free(r, i) || (!isfinite(a->lower[i]) && !isfinite(a->upper[i]))) continue;
             const double now = *coordinate_of(a, a->q, i), next = now + r->d[i];
@@ -208,7 +171,34 @@ st_Status st_articulation_reach(st_Articulation *a, const st_Target *targets, in
     if (def == NULL) def = &usual;
     if (info == NULL) info = &own;
     *info = (st_ReachInfo){0};
-    STI_TRY(check_targets(a, targets, n_targets, def, err));
+    STI_CHECK_DEF(def, "st_reach_def", err);
+    if (n_targets < 0 || (n_targets > 0 && targets == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: %d targets, must be given with their number",
+                        n_targets);
+    if (def->max_iterations < 1 || !(def->tolerance > 0) || !(def->damping >= 0) || !isfinite(def->damping))
+        return sti_fail(
+            err, ST_ERR_ARGUMENT,
+            "st_articulation_reach: max_iterations is %d, must be at least 1; tolerance is %g, must be > 0; "
+            "damping is %g, must be >= 0",
+            def->max_iterations, def->tolerance, def->damping);
+    if (def->held != NULL && def->n_held != a->of.forest.n_v)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: held has %d numbers, must have %d", def->n_held,
+                        a->of.forest.n_v);
+    for (int k = 0; k < n_targets; k++) {
+        const double length = quat_norm(targets[k].orientation);
+        int node;
+        STI_TRY(sti_articulation_node(a, targets[k].body, "st_articulation_reach", &node, err));
+        if (node == 0)
+            return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: target %d is at a body that does not move",
+                            k);
+        if (!vec3_finite(targets[k].point) || !vec3_finite(targets[k].position))
+            return sti_fail(err, ST_ERR_ARGUMENT, "st_articulation_reach: target %d has a number that is not finite",
+                            k);
+        if (targets[k].turned && !(fabs(length - 1) <= 1e-6))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "st_articulation_reach: target %d has a quaternion of length %g, must be 1", k, length);
+    }
+
     const st_Allocator *m = &a->allocator;
     const int n_v = a->of.forest.n_v, n_q = a->of.forest.n_q;
     Reach r = {.of = a, .target = targets, .n_targets = n_targets, .n_rows = a->n_rows, .n_v = n_v, .held = def->held};

@@ -150,22 +150,6 @@ static st_BodyId moved_body(const sti_Mechanisms *m, st_BodyId id)
     return (st_BodyId){m->number[id.index1]};
 }
 
-static st_Status copy_joint(const sti_Mechanisms *m, const sti_World *world, int k, st_Scene *scene, st_Error *err)
-{
-    st_JointDef def = world->scene->joint[k];
-    st_TendonPoint path[64];
-    def.name = world->scene->names[STI_JOINT].name[k];
-    def.a = moved_body(m, def.a);
-    def.b = moved_body(m, def.b);
-    def.rest = world->values.joint[k].rest;
-    for (int p = 0; p < def.n_path; p++) {
-        path[p] = def.path[p];
-        path[p].body = moved_body(m, path[p].body);
-    }
-    if (def.n_path > 0) def.path = path;
-    return st_scene_add_joint(scene, &def, NULL, err);
-}
-
 /* Fills the scene with everything but grains, and with the near grains m->list, in the poses of the state. */
 static st_Status fill_scene(sti_Mechanisms *m, const sti_World *world, const sti_State *state, int n_near,
                             st_Scene *scene, st_Error *err)
@@ -182,8 +166,20 @@ static st_Status fill_scene(sti_Mechanisms *m, const sti_World *world, const sti
         if (b == 0 || m->part[b] != STI_PART_GRAIN) STI_TRY(copy_body(m, world, state, b, scene, err));
     for (int k = 0; k < n_near; k++)
         STI_TRY(copy_body(m, world, state, m->list[k] + 1, scene, err));
-    for (int k = 0; k < from->n_joints; k++)
-        STI_TRY(copy_joint(m, world, k, scene, err));
+    for (int k = 0; k < from->n_joints; k++) {
+        st_JointDef def = world->scene->joint[k];
+        st_TendonPoint path[64];
+        def.name = world->scene->names[STI_JOINT].name[k];
+        def.a = moved_body(m, def.a);
+        def.b = moved_body(m, def.b);
+        def.rest = world->values.joint[k].rest;
+        for (int p = 0; p < def.n_path; p++) {
+            path[p] = def.path[p];
+            path[p].body = moved_body(m, path[p].body);
+        }
+        if (def.n_path > 0) def.path = path;
+        STI_TRY(st_scene_add_joint(scene, &def, NULL, err));
+    }
     for (int k = 0; k < from->n_springs; k++) {
         st_SpringDef def = from->spring[k];
         def.name = from->names[STI_SPRING].name[k];

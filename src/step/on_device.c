@@ -101,35 +101,6 @@ static bool is_mesh(const st_ShapeDef *shape)
     return shape->type == ST_SHAPE_MESH || shape->type == ST_SHAPE_HEIGHT_FIELD;
 }
 
-/* Which bodies are mechanisms: a joint, a spring or a force acts on them. */
-static void mark_mechanisms(const sti_World *world, unsigned char *part)
-{
-    const st_Scene *scene = world->scene;
-    for (int b = 1; b < world->n_bodies; b++)
-        part[b] = b >= sti_first_rotor(world)  ? STI_PART_MECHANISM
-                  : world->body[b].n_dofs == 0 ? STI_PART_WALL
-                                               : STI_PART_GRAIN;
-    part[0] = STI_PART_WALL;
-    for (int k = 0; k < world->n_joints + world->n_springs + scene->n_forces; k++) {
-        const int spring = k - world->n_joints, force = spring - world->n_springs;
-        const st_JointDef *joint = spring < 0 ? &scene->joint[k] : NULL;
-        int body[2] = {0, 0};
-        if (force >= 0) {
-            body[0] = scene->force[force].body.index1;
-        } else if (spring >= 0) {
-            body[0] = world->spring[spring].a, body[1] = world->spring[spring].b;
-        } else {
-            body[0] = joint->a.index1, body[1] = joint->b.index1;
-        }
-        for (int p = -2; p < (joint != NULL ? joint->n_path : 0); p++) {
-            const int b = p < 0 ? body[p + 2] : joint->path[p].body.index1;
-            if (part[b] == STI_PART_GRAIN) part[b] = STI_PART_MECHANISM;
-        }
-    }
-    for (int k = 0; k < world->n_joints; k++) /* a driven body, which springs and forces cannot stop */
-        if (driven_body(world, k) > 0) part[driven_body(world, k)] = STI_PART_WALL;
-}
-
 static st_Status check_world(const st_SystemDef *def, const sti_World *world, const sti_OnDevice *d, st_Error *err)
 {
     const st_Scene *scene = world->scene;
@@ -485,7 +456,32 @@ static st_Status find_driven(const sti_Model *model, sti_OnDevice *d, st_Error *
     d->driven_block = sti_alloc_spans(&model->allocator, span, N_DRIVEN_SPANS);
     if (d->driven_block == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
-    mark_mechanisms(world, d->part);
+    /* Which bodies are mechanisms: a joint, a spring or a force acts on them. */
+    unsigned char *part = d->part;
+    const st_Scene *scene = world->scene;
+    for (int b = 1; b < world->n_bodies; b++)
+        part[b] = b >= sti_first_rotor(world)  ? STI_PART_MECHANISM
+                  : world->body[b].n_dofs == 0 ? STI_PART_WALL
+                                               : STI_PART_GRAIN;
+    part[0] = STI_PART_WALL;
+    for (int k = 0; k < world->n_joints + world->n_springs + scene->n_forces; k++) {
+        const int spring = k - world->n_joints, force = spring - world->n_springs;
+        const st_JointDef *joint = spring < 0 ? &scene->joint[k] : NULL;
+        int body[2] = {0, 0};
+        if (force >= 0) {
+            body[0] = scene->force[force].body.index1;
+        } else if (spring >= 0) {
+            body[0] = world->spring[spring].a, body[1] = world->spring[spring].b;
+        } else {
+            body[0] = joint->a.index1, body[1] = joint->b.index1;
+        }
+        for (int p = -2; p < (joint != NULL ? joint->n_path : 0); p++) {
+            const int b = p < 0 ? body[p + 2] : joint->path[p].body.index1;
+            if (part[b] == STI_PART_GRAIN) part[b] = STI_PART_MECHANISM;
+        }
+    }
+    for (int k = 0; k < world->n_joints; k++) /* a driven body, which springs and forces cannot stop */
+        if (driven_body(world, k) > 0) part[driven_body(world, k)] = STI_PART_WALL;
     for (int k = 0; k < world->n_joints; k++) {
         const int body = driven_body(world, k);
         if (body == 0) continue;

@@ -100,35 +100,6 @@ static sti_ContactImpulse contact_of_stage(const sti_Model *model, const sti_Sta
     return out;
 }
 
-static void solved_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
-                           st_ContactReport *out)
-{
-    const sti_ContactImpulse i =
-        in_sums(work) ? work->impulses.total.contact[c] : contact_of_stage(model, state, work, c);
-    const int joint = model->rigid ? sti_limit_joint(i.id) : -1;
-    const double rate = per_second(work);
-    *out = (st_ContactReport){.id = i.id,
-                              .a = {i.a},
-                              .b = {i.b},
-                              .shape_a = {i.shape_a},
-                              .shape_b = {i.shape_b},
-                              .joint = {joint + 1},
-                              .point = i.point,
-                              .normal = i.normal,
-                              .tangent = i.tangent,
-                              .gap = i.gap,
-                              .dim = i.dim,
-                              .struck = sti_is_struck(model, state, work, i.id, i.a, i.b)};
-    memcpy(out->velocity, i.velocity, sizeof out->velocity);
-    for (int k = 0; k < i.dim; k++) {
-        out->impulse[k] = i.r[STI_FINITE][k] + i.r[STI_IMPACT][k];
-        out->impact[k] = out->struck ? out->impulse[k] : i.r[STI_IMPACT][k];
-    }
-    if (joint >= 0 || out->struck) return;
-    out->force = scale(rate, i.linear[STI_FINITE]);
-    out->torque = scale(rate, i.angular[STI_FINITE]);
-}
-
 st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
@@ -136,9 +107,34 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
     if (system->work.on_device != NULL)
         return sti_device_contact(&system->model, &system->state, &system->work, index, out);
-    if (index < n)
-        solved_contact(&system->model, &system->state, &system->work, index, out);
-    else {
+    if (index < n) {
+        const sti_StepWork *work = &system->work;
+        const sti_ContactImpulse i = in_sums(work) ? work->impulses.total.contact[index]
+                                                   : contact_of_stage(&system->model, &system->state, work, index);
+        const int joint = system->model.rigid ? sti_limit_joint(i.id) : -1;
+        const double rate = per_second(work);
+        *out = (st_ContactReport){.id = i.id,
+                                  .a = {i.a},
+                                  .b = {i.b},
+                                  .shape_a = {i.shape_a},
+                                  .shape_b = {i.shape_b},
+                                  .joint = {joint + 1},
+                                  .point = i.point,
+                                  .normal = i.normal,
+                                  .tangent = i.tangent,
+                                  .gap = i.gap,
+                                  .dim = i.dim,
+                                  .struck = sti_is_struck(&system->model, &system->state, work, i.id, i.a, i.b)};
+        memcpy(out->velocity, i.velocity, sizeof out->velocity);
+        for (int k = 0; k < i.dim; k++) {
+            out->impulse[k] = i.r[STI_FINITE][k] + i.r[STI_IMPACT][k];
+            out->impact[k] = out->struck ? out->impulse[k] : i.r[STI_IMPACT][k];
+        }
+        if (joint < 0 && !out->struck) {
+            out->force = scale(rate, i.linear[STI_FINITE]);
+            out->torque = scale(rate, i.angular[STI_FINITE]);
+        }
+    } else {
         /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
         const sti_Sleeper *sleeper = &system->work.sleep.contact[index - n];
         const sti_Impulse *i = &sleeper->impulse;

@@ -42,23 +42,6 @@ static st_Status find_sensor_body(const st_Scene *scene, const sti_MeasureEntry 
                     key, name);
 }
 
-/* The body itself and all that joints lead to from it, from a to b. Loops may be closed by any of them. */
-static void mark_below(const st_Scene *scene, int body, unsigned char *member)
-{
-    member[body] = 1;
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int k = 0; k < scene->n_joints; k++) {
-            const st_JointDef *joint = &scene->joint[k];
-            const bool holds = joint->type != ST_JOINT_GEAR && joint->type != ST_JOINT_TENDON &&
-                               joint->type != ST_JOINT_FREE && joint->type != ST_JOINT_DISTANCE;
-            if (!holds || joint->a.index1 == 0 || !member[joint->a.index1] || member[joint->b.index1]) continue;
-            member[joint->b.index1] = 1;
-            changed = true;
-        }
-    }
-}
-
 st_Status sti_sensor_create(const sti_Model *model, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err)
 {
     const sti_World *world = model->world;
@@ -75,9 +58,22 @@ st_Status sti_sensor_create(const sti_Model *model, const sti_MeasureEntry *sens
     if (!below && sensor->type != ST_MEASURE_FORCE && sensor->type != ST_MEASURE_TORQUE) return ST_OK;
     out->member = sti_alloc(&model->allocator, world->n_bodies, sizeof *out->member);
     if (out->member == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for measure \"%s\"", sensor->name);
-    if (out->body > 0)
-        mark_below(scene, out->body, out->member);
-    else /* of the ground: everything */
+    if (out->body > 0) {
+        /* The body itself and all that joints lead to from it, from a to b. Loops may be closed by any of them. */
+        unsigned char *member = out->member;
+        member[out->body] = 1;
+        for (bool changed = true; changed;) {
+            changed = false;
+            for (int k = 0; k < scene->n_joints; k++) {
+                const st_JointDef *joint = &scene->joint[k];
+                const bool holds = joint->type != ST_JOINT_GEAR && joint->type != ST_JOINT_TENDON &&
+                                   joint->type != ST_JOINT_FREE && joint->type != ST_JOINT_DISTANCE;
+                if (!holds || joint->a.index1 == 0 || !member[joint->a.index1] || member[joint->b.index1]) continue;
+                member[joint->b.index1] = 1;
+                changed = true;
+            }
+        }
+    } else /* of the ground: everything */
         memset(out->member + 1, 1, (size_t)world->n_bodies - 1);
     return ST_OK;
 }
@@ -104,26 +100,6 @@ static double sense_touch(const st_System *system, const sti_MeasureEntry *senso
             sum += dot(c.force, c.normal);
     }
     return sum;
-}
-
-static st_Status sense_range(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of,
-                             double *out, st_Error *err)
-{
-    const st_Pose pose = frame_pose(&system->state, of->body, &sensor->frame);
-    const st_Vec3 along = rotate(pose.q, vec3(0, 0, 1));
-    st_Vec3 from = pose.p;
-    *out = -1;
-    for (int k = 0; k < RAYS; k++) {
-        st_RayHit hit;
-        STI_TRY(st_system_ray((st_System *)system, from, along, INFINITY, UINT32_MAX, &hit, err)); /* refits a tree */
-        if (hit.shape.index1 == 0) return ST_OK;
-        if (hit.body.index1 != of->body || of->body == 0) {
-            *out = dot(along, sub(hit.point, pose.p));
-            return ST_OK;
-        }
-        from = add(hit.point, scale(1e-9 + 1e-9 * norm(hit.point), along));
-    }
-    return ST_OK;
 }
 
 /* Mass, centre, velocity and angular momentum about the centre, of the members. */
@@ -245,8 +221,24 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
     case ST_MEASURE_TOUCH:
         out[0] = sense_touch(system, sensor, of);
         return ST_OK;
-    case ST_MEASURE_RANGE:
-        return sense_range(system, sensor, of, out, err);
+    case ST_MEASURE_RANGE: {
+        const st_Pose pose = frame_pose(&system->state, of->body, &sensor->frame);
+        const st_Vec3 along = rotate(pose.q, vec3(0, 0, 1));
+        st_Vec3 from = pose.p;
+        *out = -1;
+        for (int k = 0; k < RAYS; k++) {
+            st_RayHit hit;
+            STI_TRY(
+                st_system_ray((st_System *)system, from, along, INFINITY, UINT32_MAX, &hit, err)); /* refits a tree */
+            if (hit.shape.index1 == 0) return ST_OK;
+            if (hit.body.index1 != of->body || of->body == 0) {
+                *out = dot(along, sub(hit.point, pose.p));
+                return ST_OK;
+            }
+            from = add(hit.point, scale(1e-9 + 1e-9 * norm(hit.point), along));
+        }
+        return ST_OK;
+    }
     case ST_MEASURE_CENTRE:
     case ST_MEASURE_CENTRE_VELOCITY:
     case ST_MEASURE_ANGULAR_MOMENTUM:

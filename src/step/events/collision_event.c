@@ -107,17 +107,6 @@ static double largest_gap_change(const sti_Model *model, const sti_State *state,
 /* The first CAREFUL advances use one skin. After them, each advance may overlap twice as deep as the one before. */
 enum { CAREFUL = 32, LOOKS = 100 };
 
-/* One advance from bracket->hi, which is without overlap; `seen` has the contacts there. */
-static st_Status look_on(Way *way, int look, const st_Sink *seen, Bracket *bracket, st_Error *err)
-{
-    const double patience = look <= CAREFUL ? 1 : exp2(look - CAREFUL);
-    const double next = sti_earliest_touch(way->model, way->state, way->work, seen, way->h, bracket->hi, patience);
-    bracket->lo = bracket->hi, bracket->F_lo = bracket->F_hi;
-    bracket->hi = next < 1 && look < LOOKS ? next : 1;
-    if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* the end of the path */
-    return smallest_gap(way, bracket->hi, &bracket->F_hi, err);
-}
-
 /* Advances along the path to the first overlap or to the end. */
 static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
 {
@@ -140,8 +129,15 @@ static st_Status follow_shapes(Way *way, Bracket *bracket, st_Error *err)
             STI_TRY(sti_ids_add(&model->allocator, &work->lookout.under, seen->contact[c].id, err));
     way->passing = true;
     bracket->F_hi = smallest_of(way, seen);
-    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -model->def.active_gap; look++, seen = &work->trial)
-        STI_TRY(look_on(way, look, seen, bracket, err));
+    for (int look = 0; bracket->hi < 1 && bracket->F_hi >= -model->def.active_gap; look++, seen = &work->trial) {
+        /* One advance from bracket->hi, which is without overlap; `seen` has the contacts there. */
+        const double patience = look <= CAREFUL ? 1 : exp2(look - CAREFUL);
+        const double next = sti_earliest_touch(way->model, way->state, way->work, seen, way->h, bracket->hi, patience);
+        bracket->lo = bracket->hi, bracket->F_lo = bracket->F_hi;
+        bracket->hi = next < 1 && look < LOOKS ? next : 1;
+        if (bracket->hi == 1) way->margin = 0, way->ahead = way->passing = false; /* the end of the path */
+        STI_TRY(smallest_gap(way, bracket->hi, &bracket->F_hi, err));
+    }
     if (work->lookout.under.n > 0 && !way->passing) bracket->lo = 0, bracket->F_lo = F_start;
     return ST_OK;
 }

@@ -45,27 +45,6 @@ typedef struct Approach {
     double speed, gained, share;
 } Approach;
 
-static Approach approach_of(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
-{
-    const sti_Assembly *out = &work->step;
-    const bool diagonal = model->rigid || model->mass.diagonal == NULL;
-    const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
-    sti_RowView row;
-    double speed = 0, apart = 0, together = 0;
-    sti_view_row(model, work, c, 0, &row);
-    for (int k = 0; k < row.n; k++) {
-        const int i = row.i[k];
-        speed -= row.x[k] * stage->v_base[i];
-        if (!forced) continue;
-        const double gained = row.x[k] * (out->f[i] / sti_mass_of(model, out->M, i) - stage->v_base[i]);
-        if (gained > 0)
-            apart += gained;
-        else
-            together -= gained;
-    }
-    return (Approach){speed, together - apart, fmax(together, apart)};
-}
-
 /* Does the mechanism of a body start with velocities that its joints do not allow? The step corrects them with an
  * impulse, so they are no speeds of approach. */
 static bool starts_with_jump(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int body)
@@ -89,7 +68,23 @@ static double rebound_speed(const sti_Model *model, const sti_StepWork *work, co
     const sti_ContactEntry *entry = &work->step.chosen[c].entry;
     const double e = entry->surface->restitution, h = stage->eta, gap = entry->gap;
     if (!(e > 0)) return 0;
-    const Approach at = approach_of(model, work, stage, c);
+    const sti_Assembly *out = &work->step;
+    const bool diagonal = model->rigid || model->mass.diagonal == NULL;
+    const bool forced = stage->eta > 0 && stage->means == NULL && diagonal;
+    sti_RowView row;
+    double speed = 0, apart = 0, together = 0;
+    sti_view_row(model, work, c, 0, &row);
+    for (int k = 0; k < row.n; k++) {
+        const int i = row.i[k];
+        speed -= row.x[k] * stage->v_base[i];
+        if (!forced) continue;
+        const double gained = row.x[k] * (out->f[i] / sti_mass_of(model, out->M, i) - stage->v_base[i]);
+        if (gained > 0)
+            apart += gained;
+        else
+            together -= gained;
+    }
+    const Approach at = (Approach){speed, together - apart, fmax(together, apart)};
     const double s = at.speed, d = at.gained;
     if (!(s > model->def.restitution_speed)) return 0;
     if (h == 0) return e * s;
