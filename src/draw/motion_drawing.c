@@ -40,24 +40,6 @@ static const double *frame_row(const sti_MotionDrawing *drawing, int frame, int 
     return sti_track_row(drawing->poses, frame == n - 1 ? last : sti_track_nearest(drawing->poses, t));
 }
 
-/* Half the size of the largest shape; it converts a rotation to a length. */
-static double largest_reach(const sti_MotionDrawing *drawing)
-{
-    double reach = 0;
-    for (int i = 1; i <= st_scene_shape_count(drawing->scene); i++) {
-        st_ShapeDef shape;
-        if (st_scene_shape(drawing->scene, (st_ShapeId){i}, &shape, NULL) != ST_OK) continue;
-        if (shape.type == ST_SHAPE_PLANE) continue;
-        st_Vec3 corner[STI_OUTLINE_POINTS];
-        int n = sti_outline(&shape, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}, corner);
-        double size = shape.type == ST_SHAPE_SPHERE ? shape.radius : 0;
-        for (int k = 0; k < n; k++)
-            size = fmax(size, norm(corner[k]));
-        reach = fmax(reach, norm(shape.pose.p) + size);
-    }
-    return reach;
-}
-
 /* The largest distance of a body from its last pose: that of its centre, plus its rotation (2 sin of half the angle)
  * times `reach`. */
 static double distance_to_end(const sti_MotionDrawing *drawing, const double *row, const double *end, double reach)
@@ -75,7 +57,22 @@ double sti_motion_end(const sti_MotionDrawing *drawing)
 {
     int last = sti_track_count(drawing->poses) - 1;
     const double *end = sti_track_row(drawing->poses, last);
-    double t0 = sti_track_row(drawing->poses, 0)[0], reach = largest_reach(drawing), most = 0;
+    double t0 = sti_track_row(drawing->poses, 0)[0];
+    /* Half the size of the largest shape; it converts a rotation to a length. */
+    double reach = 0;
+    for (int e = 1; e <= st_scene_shape_count(drawing->scene); e++) {
+        st_ShapeDef shape;
+        if (st_scene_shape(drawing->scene, (st_ShapeId){e}, &shape, NULL) != ST_OK) continue;
+        if (shape.type == ST_SHAPE_PLANE) continue;
+        st_Vec3 corner[STI_OUTLINE_POINTS];
+        int n_points = sti_outline(&shape, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}, corner);
+        double size = shape.type == ST_SHAPE_SPHERE ? shape.radius : 0;
+        for (int s = 0; s < n_points; s++)
+            size = fmax(size, norm(corner[s]));
+        reach = fmax(reach, norm(shape.pose.p) + size);
+    }
+
+    double most = 0;
     for (int k = 0; k < last; k++)
         most = fmax(most, distance_to_end(drawing, sti_track_row(drawing->poses, k), end, reach));
     int k = last;
@@ -261,38 +258,6 @@ static int extend_hull(Point *hull, int first, int size, Point q)
     return size + 1;
 }
 
-static void draw_outline(FILE *file, const sti_Window *window, Point *corner, int count, const char *colour)
-{
-    Point hull[2 * STI_OUTLINE_POINTS + 2] = {{0, 0}};
-    for (int k = 0; k < count; k++)
-        corner[k] = pixel(window, corner[k]);
-
-    /* Andrew's monotone chain: rightward below, leftward above. `hull` has room for 2 n; returns the number of
-     * corners. */
-    int size = 0;
-    for (int i = 1; i < count; i++) /* by x, then y: a few hundred points at most */
-        for (int j = i; j > 0 && (corner[j].x < corner[j - 1].x ||
-                                  (corner[j].x == corner[j - 1].x && corner[j].y < corner[j - 1].y));
-             j--) {
-            Point swap = corner[j];
-            corner[j] = corner[j - 1];
-            corner[j - 1] = swap;
-        }
-
-    for (int i = 0; i < count; i++)
-        size = extend_hull(hull, 0, size, corner[i]);
-    int first = size - 1;
-    for (int i = count - 2; i >= 0; i--)
-        size = extend_hull(hull, first, size, corner[i]);
-    int n = size > 1 ? size - 1 : size;
-
-    sti_svg(file, "<polygon stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" fill-opacity=\"0.10\" points=\"", colour,
-            colour);
-    for (int k = 0; k < n; k++)
-        sti_svg(file, "%.2f %.2f ", hull[k].x, hull[k].y);
-    fputs("\"/>\n", file);
-}
-
 /* The part of the line p + s d inside the window's box, as s0 <= s <= s1; false: none. */
 static bool clip_line(const sti_Rect *box, Point p, Point d, double *s0, double *s1)
 {
@@ -376,7 +341,33 @@ static void motion_draw_shapes(FILE *file, const sti_MotionDrawing *drawing, con
                 sti_svg(file, "<circle class=\"point\" cx=\"%.2f\" cy=\"%.2f\" r=\"3.6\" fill=\"%s\"/>\n", a.x, a.y,
                         colour);
             } else if (n > 2) {
-                draw_outline(file, window, p, n, colour);
+                Point hull[2 * STI_OUTLINE_POINTS + 2] = {{0, 0}};
+                for (int c = 0; c < n; c++)
+                    p[c] = pixel(window, p[c]);
+
+                /* Andrew's monotone chain: rightward below, leftward above. `hull` has room for 2 n; returns the number
+                 * of corners. */
+                int size = 0;
+                for (int e = 1; e < n; e++) /* by x, then y: a few hundred points at most */
+                    for (int j = e; j > 0 && (p[j].x < p[j - 1].x || (p[j].x == p[j - 1].x && p[j].y < p[j - 1].y));
+                         j--) {
+                        Point swap = p[j];
+                        p[j] = p[j - 1];
+                        p[j - 1] = swap;
+                    }
+
+                for (int e = 0; e < n; e++)
+                    size = extend_hull(hull, 0, size, p[e]);
+                int first = size - 1;
+                for (int e = n - 2; e >= 0; e--)
+                    size = extend_hull(hull, first, size, p[e]);
+                int n_corners = size > 1 ? size - 1 : size;
+
+                sti_svg(file, "<polygon stroke=\"%s\" stroke-width=\"1.4\" fill=\"%s\" fill-opacity=\"0.10\" points=\"",
+                        colour, colour);
+                for (int c = 0; c < n_corners; c++)
+                    sti_svg(file, "%.2f %.2f ", hull[c].x, hull[c].y);
+                fputs("\"/>\n", file);
             }
         }
     }

@@ -12,19 +12,6 @@ static int add_some(st_Pose pose, const st_Vec3 *points, int n_points, st_Vec3 *
     return n;
 }
 
-static int add_heights(st_Pose pose, const st_ShapeDef *shape, st_Vec3 *out)
-{
-    int n = 0, stride = 1;
-    while ((shape->n_x / stride + 1) * (shape->n_y / stride + 1) > STI_OUTLINE_POINTS)
-        stride++;
-    for (int j = 0; j < shape->n_y; j += stride)
-        for (int i = 0; i < shape->n_x; i += stride)
-            out[n++] = pose_point(pose, vec3((i - 0.5 * (shape->n_x - 1)) * shape->spacing,
-                                             (j - 0.5 * (shape->n_y - 1)) * shape->spacing,
-                                             shape->heights[j * shape->n_x + i]));
-    return n;
-}
-
 int sti_outline(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[STI_OUTLINE_POINTS])
 {
     const st_Vec3 half = vec3(0.5 * shape->length, 0, 0);
@@ -38,8 +25,17 @@ int sti_outline(const st_ShapeDef *shape, st_Pose pose, st_Vec3 out[STI_OUTLINE_
     case ST_SHAPE_HULL:
     case ST_SHAPE_MESH:
         return add_some(pose, shape->points, shape->n_points, out);
-    case ST_SHAPE_HEIGHT_FIELD:
-        return add_heights(pose, shape, out);
+    case ST_SHAPE_HEIGHT_FIELD: {
+        int k = 0, stride = 1;
+        while ((shape->n_x / stride + 1) * (shape->n_y / stride + 1) > STI_OUTLINE_POINTS)
+            stride++;
+        for (int j = 0; j < shape->n_y; j += stride)
+            for (int i = 0; i < shape->n_x; i += stride)
+                out[k++] = pose_point(pose, vec3((i - 0.5 * (shape->n_x - 1)) * shape->spacing,
+                                                 (j - 0.5 * (shape->n_y - 1)) * shape->spacing,
+                                                 shape->heights[j * shape->n_x + i]));
+        return k;
+    }
     case ST_SHAPE_POINT:
     case ST_SHAPE_SPHERE:
     case ST_SHAPE_PLANE:

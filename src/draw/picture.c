@@ -197,23 +197,6 @@ static void draw_coordinate(FILE *file, const st_Picture *picture, const sti_Vie
 
 /* ---- the page --------------------------------------------------------------------------------- */
 
-/* Writes the times of the drawing, light to dark, right-aligned above it. */
-static void draw_times(FILE *file, const sti_MotionDrawing *drawing)
-{
-    int rows = sti_track_count(drawing->poses), frames = sti_motion_frames(drawing);
-    double x = WIDTH - RIGHT, t0 = sti_track_row(drawing->poses, 0)[0], t1 = sti_track_row(drawing->poses, rows - 1)[0];
-    char number[STI_NUMBER_SIZE], line[96];
-    snprintf(line, sizeof line, "%s s%s", sti_number(number, drawing->end, 4),
-             drawing->end < t1 ? ", then at rest" : "");
-    sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
-    x -= 6.1 * (double)strlen(line) + 10;
-    for (int k = frames - 1; k >= 0; k--, x -= 11)
-        sti_svg(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" fill=\"%s\" opacity=\"%.3f\"/>\n", x, TOP - 13,
-                STI_INK, sti_motion_opacity(k, frames));
-    snprintf(line, sizeof line, "t = %s", sti_number(number, t0, 4));
-    sti_svg_text(file, x, TOP - 9, 11, STI_END, STI_INK, line);
-}
-
 /* The range of a quantity, largest over all bodies. */
 static double travel(const st_Picture *picture, const sti_View *view, Quantity quantity)
 {
@@ -285,7 +268,20 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
     snprintf(heading + length, sizeof heading - (size_t)length, "  \xc2\xb7  h = %s s",
              sti_number(word, picture->def.h, 6));
     sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, heading);
-    draw_times(file, &drawing);
+    /* Writes the times of the drawing, light to dark, right-aligned above it. */
+    int rows = sti_track_count(drawing.poses), frames = sti_motion_frames(&drawing);
+    double right_end = WIDTH - RIGHT, t0 = sti_track_row(drawing.poses, 0)[0],
+           t1 = sti_track_row(drawing.poses, rows - 1)[0];
+    char number[STI_NUMBER_SIZE], times[96];
+    snprintf(times, sizeof times, "%s s%s", sti_number(number, drawing.end, 4),
+             drawing.end < t1 ? ", then at rest" : "");
+    sti_svg_text(file, right_end, TOP - 9, 11, STI_END, STI_INK, times);
+    right_end -= 6.1 * (double)strlen(times) + 10;
+    for (int k = frames - 1; k >= 0; k--, right_end -= 11)
+        sti_svg(file, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.6\" fill=\"%s\" opacity=\"%.3f\"/>\n", right_end, TOP - 13,
+                STI_INK, sti_motion_opacity(k, frames));
+    snprintf(times, sizeof times, "t = %s", sti_number(number, t0, 4));
+    sti_svg_text(file, right_end, TOP - 9, 11, STI_END, STI_INK, times);
     snprintf(right, sizeof right, "%s [m]", view.right_name);
     snprintf(up, sizeof up, "%s [m]", view.up_name);
     sti_svg_axes(file, &window, right, up);

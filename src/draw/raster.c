@@ -185,21 +185,6 @@ static void raster_draw_plane(Picture *picture, st_Pose pose, const float base[3
         }
 }
 
-static void shade(Picture *picture)
-{
-    Canvas *c = &picture->main;
-    const Projection *p = &c->view;
-    for (int y = 0; y < p->height; y++)
-        for (int x = 0; x < p->width; x++) {
-            const size_t at = (size_t)y * (size_t)p->width + (size_t)x;
-            if (c->depth[at] <= 0) continue;
-            const st_Vec3 hit = add(p->eye, scale(1 / (double)c->depth[at], ray_of(p, x + 0.5, y + 0.5)));
-            const float dark = in_shadow(picture, hit) ? 0.7f : 1;
-            for (int k = 0; k < 3; k++)
-                c->colour[at][k] *= dark;
-        }
-}
-
 /* ---- the whole ------------------------------------------------------------------------------------- */
 
 /* A ball around all bodies that can move, or around everything except planes if nothing can. */
@@ -311,7 +296,16 @@ static st_Status raster_draw(Picture *picture, const st_Camera *camera, st_Error
         st_surface_free(&surface);
     }
 
-    shade(picture);
+    const Projection *view = &c->view;
+    for (int y = 0; y < view->height; y++)
+        for (int x = 0; x < view->width; x++) {
+            const size_t at = (size_t)y * (size_t)view->width + (size_t)x;
+            if (c->depth[at] <= 0) continue;
+            const st_Vec3 hit = add(view->eye, scale(1 / (double)c->depth[at], ray_of(view, x + 0.5, y + 0.5)));
+            const float dark = in_shadow(picture, hit) ? 0.7f : 1;
+            for (int k = 0; k < 3; k++)
+                c->colour[at][k] *= dark;
+        }
     for (int k = 1; k <= st_scene_shape_count(picture->scene); k++) {
         st_ShapeDef shape;
         st_BodyId body;

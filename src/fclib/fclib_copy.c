@@ -96,22 +96,6 @@ static st_Status copy_coefficients(st_FrictionCopy *copy, const st_Problem *step
 
 /* ------------------------------------------------------------------ the two forms */
 
-/* Rows that a contact does not have become columns of zeros. */
-static void fill_H(st_FrictionCopy *copy, const st_Problem *step)
-{
-    const int dim = copy->problem.dim;
-    int64_t at = 0;
-    for (int c = 0; c < step->n_contacts; c++)
-        for (int k = 0; k < dim; k++) {
-            const st_ContactLaw *contact = &step->contact[c];
-            const int own = own_row(contact->dim, k, dim), j = contact->first + own;
-            for (int64_t e = own >= 0 ? step->H.p[j] : 0; own >= 0 && e < step->H.p[j + 1]; e++)
-                matrix_put(&copy->problem.H, &at, step->H.i[e], step->H.x[e]);
-            matrix_end_column(&copy->problem.H, c * dim + k, at);
-            copy->w[c * dim + k] = own >= 0 ? step->w[j] : 0.0;
-        }
-}
-
 static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_Error *err)
 {
     st_FrictionProblem *p = &copy->problem;
@@ -148,7 +132,18 @@ static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_E
             x += sti_block_numbers(A, k);
         }
     }
-    fill_H(copy, step);
+    /* Rows that a contact does not have become columns of zeros. */
+    const int dim = copy->problem.dim;
+    int64_t next = 0;
+    for (int c = 0; c < step->n_contacts; c++)
+        for (int k = 0; k < dim; k++) {
+            const st_ContactLaw *contact = &step->contact[c];
+            const int own = own_row(contact->dim, k, dim), j = contact->first + own;
+            for (int64_t e = own >= 0 ? step->H.p[j] : 0; own >= 0 && e < step->H.p[j + 1]; e++)
+                matrix_put(&copy->problem.H, &next, step->H.i[e], step->H.x[e]);
+            matrix_end_column(&copy->problem.H, c * dim + k, next);
+            copy->w[c * dim + k] = own >= 0 ? step->w[j] : 0.0;
+        }
     int64_t at = 0;
     for (int j = 0; j < p->n_l; j++) {
         for (int64_t e = step->G.p[j]; e < step->G.p[j + 1]; e++)
@@ -162,27 +157,6 @@ static st_Status copy_global(st_FrictionCopy *copy, const st_Problem *step, st_E
     p->w = copy->w;
     p->b = copy->b;
     return ST_OK;
-}
-
-/* W comes dense and by rows, with the rows of the step problem. */
-static void fill_W(st_FrictionCopy *copy, const st_Problem *step, const double *W, const double *b)
-{
-    const int dim = copy->problem.dim;
-    const int64_t n = step->n_r;
-    int64_t at = 0;
-    for (int c = 0; c < step->n_contacts; c++)
-        for (int k = 0; k < dim; k++) {
-            const int own = own_row(step->contact[c].dim, k, dim), j = step->contact[c].first + own;
-            const bool there = own >= 0;
-            for (int o = 0; o < step->n_contacts && there; o++)
-                for (int i = 0; i < step->contact[o].dim; i++) {
-                    const double x = W[(step->contact[o].first + i) * n + j];
-                    if (x != 0.0)
-                        matrix_put(&copy->problem.W, &at, o * dim + file_row(step->contact[o].dim, i, dim), x);
-                }
-            matrix_end_column(&copy->problem.W, c * dim + k, at);
-            copy->q[c * dim + k] = there ? b[j] : 0.0;
-        }
 }
 
 static st_Status copy_local(st_FrictionCopy *copy, const st_Problem *step, st_Error *err)
@@ -202,7 +176,23 @@ static st_Status copy_local(st_FrictionCopy *copy, const st_Problem *step, st_Er
     if (status == ST_OK) status = sti_reduction_columns(reduction, err);
     if (status == ST_OK) {
         sti_reduction_form_W(reduction, W);
-        fill_W(copy, step, W, reduction->b);
+        /* W comes dense and by rows, with the rows of the step problem. */
+        const int dim = copy->problem.dim;
+        const int64_t size = step->n_r;
+        int64_t at = 0;
+        for (int c = 0; c < step->n_contacts; c++)
+            for (int k = 0; k < dim; k++) {
+                const int own = own_row(step->contact[c].dim, k, dim), j = step->contact[c].first + own;
+                const bool there = own >= 0;
+                for (int o = 0; o < step->n_contacts && there; o++)
+                    for (int i = 0; i < step->contact[o].dim; i++) {
+                        const double x = W[(step->contact[o].first + i) * size + j];
+                        if (x != 0.0)
+                            matrix_put(&copy->problem.W, &at, o * dim + file_row(step->contact[o].dim, i, dim), x);
+                    }
+                matrix_end_column(&copy->problem.W, c * dim + k, at);
+                copy->q[c * dim + k] = there ? reduction->b[j] : 0.0;
+            }
         p->q = copy->q;
     }
     sti_reduction_destroy(reduction);

@@ -187,38 +187,6 @@ static double rest_height(const Grid *g, st_Vec3 p, double r)
     return z <= high ? z : INFINITY;
 }
 
-static bool place_by_dropping(Grid *g, int ball, uint64_t *random)
-{
-    const double r = g->places->r[ball];
-    double lowest = INFINITY;
-    for (int start = 0, tries = 0; start < DROP_STARTS && tries < DROP_TRIES; tries++) {
-        st_Vec3 p = random_point(g, r, random);
-        double z = rest_height(g, p, r);
-        if (!isfinite(z)) continue;
-        start++;
-        for (double step = r; step > DROP_END * r;) {
-            st_Vec3 best = p;
-            double best_z = z;
-            for (int k = 0; k < 6; k++) {
-                st_Vec3 q = p;
-                if (k / 2 == g->up || !g->places->free[k / 2]) continue;
-                *at(&q, k / 2) += k % 2 == 0 ? step : -step;
-                const double q_z = rest_height(g, q, r);
-                if (q_z < best_z) best = q, best_z = q_z;
-            }
-            if (best_z < z)
-                p = best, z = best_z;
-            else
-                step /= 2;
-        }
-        if (z >= lowest) continue;
-        lowest = z;
-        *at(&p, g->up) = z;
-        g->places->p[ball] = p;
-    }
-    return isfinite(lowest);
-}
-
 /* ---- all ---------------------------------------------------------------------------------------- */
 
 static int larger_first(const void *a, const void *b)
@@ -244,7 +212,36 @@ st_Status sti_place_balls(const st_Allocator *allocator, sti_Places *places, st_
     for (int k = first; k < places->n && status == ST_OK; k++) {
         bool found = false;
         if (how == ST_ARRANGE_RANDOM) found = place_randomly(&g, k, random);
-        if (how == ST_ARRANGE_DROPPED) found = place_by_dropping(&g, k, random);
+        if (how == ST_ARRANGE_DROPPED) {
+            const double r = g.places->r[k];
+            double lowest = INFINITY;
+            for (int start = 0, tries = 0; start < DROP_STARTS && tries < DROP_TRIES; tries++) {
+                st_Vec3 p = random_point(&g, r, random);
+                double z = rest_height(&g, p, r);
+                if (!isfinite(z)) continue;
+                start++;
+                for (double step = r; step > DROP_END * r;) {
+                    st_Vec3 best = p;
+                    double best_z = z;
+                    for (int i = 0; i < 6; i++) {
+                        st_Vec3 q = p;
+                        if (i / 2 == g.up || !g.places->free[i / 2]) continue;
+                        *at(&q, i / 2) += i % 2 == 0 ? step : -step;
+                        const double q_z = rest_height(&g, q, r);
+                        if (q_z < best_z) best = q, best_z = q_z;
+                    }
+                    if (best_z < z)
+                        p = best, z = best_z;
+                    else
+                        step /= 2;
+                }
+                if (z >= lowest) continue;
+                lowest = z;
+                *at(&p, g.up) = z;
+                g.places->p[k] = p;
+            }
+            found = isfinite(lowest);
+        }
         while (how == ST_ARRANGE_LATTICE && !found && lattice_point(&g, widest, site++, &places->p[k]))
             found = sti_region_holds_ball(places->region, places->free, places->p[k], widest * (1 - ROUNDING)) &&
                     is_free(&g, places->p[k], places->r[k]);

@@ -134,16 +134,6 @@ static st_Status add_face(Dae *dae, const Faces *f, const sti_Element *p, const 
     return ST_OK;
 }
 
-/* Number of corners in a <p>. */
-static int corners_in(const Faces *f, const char *text)
-{
-    int n = 0;
-    double x;
-    while (n < INT_MAX - 1 && text != NULL && sti_next_number(&text, &x))
-        n++;
-    return n / f->stride;
-}
-
 static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *map)
 {
     const sti_Element *mesh = sti_child(geometry, "mesh");
@@ -182,7 +172,12 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
             if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* a polygon with holes, which are filled */
             if (face == NULL || !sti_element_is(face, "p") || face->text == NULL) continue;
             text = face->text;
-            const int corners = corners_in(&faces, text);
+            /* Number of corners in a <p>. */
+            int n_numbers = 0;
+            double x;
+            while (n_numbers < INT_MAX - 1 && text != NULL && sti_next_number(&text, &x))
+                n_numbers++;
+            const int corners = n_numbers / faces.stride;
             if (sizes != NULL)
                 while (sti_next_number(&sizes, &n)) {
                     if (!(n >= 3 && n <= corners))

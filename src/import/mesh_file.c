@@ -199,57 +199,7 @@ static int by_place(const void *x, const void *y)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Merges corners that coincide, and removes triangles that then have two equal corners. */
-static st_Status join_corners(sti_Model *m, const char *label, st_Error *err)
-{
-    int n = m->n_points, points = 0;
-    Corner *corner = malloc((size_t)(n > 0 ? n : 1) * sizeof *corner);
-    int *number = malloc((size_t)(n > 0 ? n : 1) * sizeof *number);
-    st_Status status = ST_OK;
-    if (corner == NULL || number == NULL)
-        status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d corners", label, n);
-    for (int k = 0; k < n && status == ST_OK; k++)
-        corner[k] = (Corner){m->points[k], k};
-    if (status == ST_OK && n > 0) qsort(corner, (size_t)n, sizeof *corner, by_place);
-    for (int k = 0; k < n && status == ST_OK; k++) {
-        bool same = k > 0 && corner[k].p.x == corner[k - 1].p.x && corner[k].p.y == corner[k - 1].p.y &&
-                    corner[k].p.z == corner[k - 1].p.z;
-        if (!same) m->points[points++] = corner[k].p;
-        number[corner[k].index] = points - 1;
-    }
-    for (int k = 0; k + 2 < n && status == ST_OK; k += 3)
-        if (number[k] != number[k + 1] && number[k + 1] != number[k + 2] && number[k + 2] != number[k])
-            status = sti_model_triangle(m, label, number[k], number[k + 1], number[k + 2], err);
-    m->n_points = points;
-    free(corner);
-    free(number);
-    return status;
-}
-
 /* ---- MSH ------------------------------------------------------------------------------------------ */
-
-/* MuJoCo's format: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
-static st_Status read_msh(const unsigned char *p, size_t length, const char *label, sti_Model *m, st_Error *err)
-{
-    uint32_t n[4] = {0};
-    for (size_t k = 0; k < 4 && length >= 16; k++)
-        n[k] = little_word(p + 4 * k);
-    const size_t whole = 16 + 12 * (size_t)n[0] + 12 * (size_t)n[1] + 8 * (size_t)n[2] + 12 * (size_t)n[3];
-    if (length < 16 || length != whole)
-        return sti_fail(err, ST_ERR_FORMAT, "%s: has %zu bytes, its counts say %zu", label, length, whole);
-    const unsigned char *at = p + 16;
-    for (uint32_t k = 0; k < n[0]; k++, at += 12)
-        STI_TRY(
-            sti_model_point(m, label, 0, (st_Vec3){little_float(at), little_float(at + 4), little_float(at + 8)}, err));
-    at += 12 * (size_t)n[1] + 8 * (size_t)n[2];
-    for (uint32_t k = 0; k < n[3]; k++, at += 12) {
-        const uint32_t t[3] = {little_word(at), little_word(at + 4), little_word(at + 8)};
-        if (t[0] >= n[0] || t[1] >= n[0] || t[2] >= n[0])
-            return sti_fail(err, ST_ERR_FORMAT, "%s: a triangle names a point beyond %u", label, n[0]);
-        STI_TRY(sti_model_triangle(m, label, (int)t[0], (int)t[1], (int)t[2], err));
-    }
-    return ST_OK;
-}
 
 /* ---- public functions ---------------------------------------------------------------------------- */
 
@@ -260,9 +210,27 @@ st_Status sti_model_parse(const char *text, size_t length, const char *ending, c
         STI_TRY(read_lines(text, length, label, obj_line, out, err));
     else if (strcasecmp(ending, ".dae") == 0)
         STI_TRY(sti_dae_parse(text, length, label, out, err));
-    else if (strcasecmp(ending, ".msh") == 0)
-        STI_TRY(read_msh((const unsigned char *)text, length, label, out, err));
-    else {
+    else if (strcasecmp(ending, ".msh") == 0) {
+        /* MuJoCo's format: four counts (points, normals, texture coordinates, triangles), then floats and indices. */
+        const unsigned char *p = (const unsigned char *)text;
+        uint32_t n[4] = {0};
+        for (size_t k = 0; k < 4 && length >= 16; k++)
+            n[k] = little_word(p + 4 * k);
+        const size_t whole = 16 + 12 * (size_t)n[0] + 12 * (size_t)n[1] + 8 * (size_t)n[2] + 12 * (size_t)n[3];
+        if (length < 16 || length != whole)
+            return sti_fail(err, ST_ERR_FORMAT, "%s: has %zu bytes, its counts say %zu", label, length, whole);
+        const unsigned char *at = p + 16;
+        for (uint32_t k = 0; k < n[0]; k++, at += 12)
+            STI_TRY(sti_model_point(out, label, 0,
+                                    (st_Vec3){little_float(at), little_float(at + 4), little_float(at + 8)}, err));
+        at += 12 * (size_t)n[1] + 8 * (size_t)n[2];
+        for (uint32_t k = 0; k < n[3]; k++, at += 12) {
+            const uint32_t t[3] = {little_word(at), little_word(at + 4), little_word(at + 8)};
+            if (t[0] >= n[0] || t[1] >= n[0] || t[2] >= n[0])
+                return sti_fail(err, ST_ERR_FORMAT, "%s: a triangle names a point beyond %u", label, n[0]);
+            STI_TRY(sti_model_triangle(out, label, (int)t[0], (int)t[1], (int)t[2], err));
+        }
+    } else {
         const unsigned char *bytes = (const unsigned char *)text;
         uint32_t n = length >= STL_HEADER ? little_word(bytes + 80) : 0;
         /* The length shows that a file is binary: some binary files begin with the word `solid` like text files, and
@@ -284,7 +252,29 @@ st_Status sti_model_parse(const char *text, size_t length, const char *ending, c
                 return sti_fail(err, ST_ERR_FORMAT, "%s: %d vertices, must be three for each triangle", label,
                                 out->n_points);
         }
-        STI_TRY(join_corners(out, label, err));
+        /* Merges corners that coincide, and removes triangles that then have two equal corners. */
+        int n_corners = out->n_points, points = 0;
+        Corner *corner = malloc((size_t)(n_corners > 0 ? n_corners : 1) * sizeof *corner);
+        int *number = malloc((size_t)(n_corners > 0 ? n_corners : 1) * sizeof *number);
+        st_Status status = ST_OK;
+        if (corner == NULL || number == NULL)
+            status = sti_fail(err, ST_ERR_MEMORY, "%s: out of memory for %d corners", label, n_corners);
+        for (int k = 0; k < n_corners && status == ST_OK; k++)
+            corner[k] = (Corner){out->points[k], k};
+        if (status == ST_OK && n_corners > 0) qsort(corner, (size_t)n_corners, sizeof *corner, by_place);
+        for (int k = 0; k < n_corners && status == ST_OK; k++) {
+            bool same = k > 0 && corner[k].p.x == corner[k - 1].p.x && corner[k].p.y == corner[k - 1].p.y &&
+                        corner[k].p.z == corner[k - 1].p.z;
+            if (!same) out->points[points++] = corner[k].p;
+            number[corner[k].index] = points - 1;
+        }
+        for (int k = 0; k + 2 < n_corners && status == ST_OK; k += 3)
+            if (number[k] != number[k + 1] && number[k + 1] != number[k + 2] && number[k + 2] != number[k])
+                status = sti_model_triangle(out, label, number[k], number[k + 1], number[k + 2], err);
+        out->n_points = points;
+        free(corner);
+        free(number);
+        STI_TRY(status);
     }
     if (out->n_points > 0) return ST_OK;
     return sti_fail(err, ST_ERR_FORMAT, "%s: has no points", label);

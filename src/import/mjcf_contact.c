@@ -246,34 +246,6 @@ typedef struct Groups {
     bool shared; /* the last group has kinds that touch different kinds */
 } Groups;
 
-static void make_groups(const sti_Geoms *geoms, int own, Groups *out)
-{
-    const int n = out->n;
-    int next = own;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++) {
-            const Filter *a = &geoms->filter[i], *b = &geoms->filter[k];
-            out->touch[i * n + k] = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
-        }
-    for (int k = 0; k < geoms->n_pairs; k++) {
-        const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
-        out->touch[x * n + y] = out->touch[y * n + x] = 1;
-    }
-    for (int i = 1; i < n; i++) {
-        int like = 0; /* the first kind that touches the same kinds */
-        while (memcmp(&out->touch[like * n], &out->touch[i * n], (size_t)n) != 0)
-            like++;
-        if (like == i && next == MOST_GROUPS) out->shared = true;
-        out->of[i] = like < i ? out->of[like] : (uint8_t)(next < MOST_GROUPS ? next++ : MOST_GROUPS - 1);
-    }
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < n; k++)
-            if (out->touch[i * n + k] != 0) out->touches[out->of[i]] |= 1u << out->of[k];
-    for (int g = 0; g < MOST_GROUPS; g++) /* other groups of the scene touch the same groups as its first */
-        for (int k = 1; k < own && (out->touches[g] & 1) != 0; k++)
-            out->touches[g] |= 1u << k;
-}
-
 static st_Status add_member(sti_Reader *reader, const char *key, json_t *member, const sti_Element *from);
 
 /* Excludes pairs of bodies whose groups touch but whose geoms do not. */
@@ -330,7 +302,30 @@ static st_Status write_filters(sti_Reader *reader)
     if (groups.n == 1) return ST_OK;
     groups.touch = malloc((size_t)groups.n * (size_t)groups.n);
     if (groups.touch == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
-    make_groups(geoms, own, &groups);
+    const int n_kinds = groups.n;
+    int next = own;
+    for (int i = 0; i < n_kinds; i++)
+        for (int k = 0; k < n_kinds; k++) {
+            const Filter *a = &geoms->filter[i], *b = &geoms->filter[k];
+            groups.touch[i * n_kinds + k] = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+        }
+    for (int k = 0; k < geoms->n_pairs; k++) {
+        const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
+        groups.touch[x * n_kinds + y] = groups.touch[y * n_kinds + x] = 1;
+    }
+    for (int i = 1; i < n_kinds; i++) {
+        int like = 0; /* the first kind that touches the same kinds */
+        while (memcmp(&groups.touch[like * n_kinds], &groups.touch[i * n_kinds], (size_t)n_kinds) != 0)
+            like++;
+        if (like == i && next == MOST_GROUPS) groups.shared = true;
+        groups.of[i] = like < i ? groups.of[like] : (uint8_t)(next < MOST_GROUPS ? next++ : MOST_GROUPS - 1);
+    }
+    for (int i = 0; i < n_kinds; i++)
+        for (int k = 0; k < n_kinds; k++)
+            if (groups.touch[i * n_kinds + k] != 0) groups.touches[groups.of[i]] |= 1u << groups.of[k];
+    for (int g = 0; g < MOST_GROUPS; g++) /* other groups of the scene touch the same groups as its first */
+        for (int k = 1; k < own && (groups.touches[g] & 1) != 0; k++)
+            groups.touches[g] |= 1u << k;
     for (int64_t k = 0; k < geoms->n_uses && status == ST_OK; k++) {
         const Use *use = &geoms->use[k];
         const int own_group = groups.of[use->filter];
@@ -398,23 +393,6 @@ static bool is_taken(const json_t *materials, const char *name)
     return false;
 }
 
-/* Names materials mjcf1, mjcf2, ..., skipping names that the scene itself uses. */
-static st_Status write_materials(sti_Reader *reader)
-{
-    sti_Geoms *geoms = reader->geoms;
-    int number = 0;
-    for (int k = 0; k < geoms->n_surfaces; k++) {
-        Surface *a = &geoms->surface[k];
-        do /* ends, because the scene has finitely many */
-            snprintf(a->name, sizeof a->name, "mjcf%d", ++number);
-        while (is_taken(json_object_get(reader->root, "materials"), a->name));
-        const Surface own = alone(a);
-        json_t *json = with_friction(json_pack("{s:s}", "name", a->name), &own, false);
-        STI_TRY(add_member(reader, "materials", json, a->at));
-    }
-    return ST_OK;
-}
-
 /* Would the scene's own rule give the same? Then the pair is not written. */
 static bool as_combined(const Surface *a, const Surface *b, const Surface *c)
 {
@@ -423,33 +401,39 @@ static bool as_combined(const Surface *a, const Surface *b, const Surface *c)
            c->mu[2] == fmax(x.mu[2], y.mu[2]);
 }
 
-static st_Status write_pairs(sti_Reader *reader)
-{
-    const sti_Geoms *geoms = reader->geoms;
-    for (int i = 0; i < geoms->n_surfaces; i++)
-        for (int j = i; j < geoms->n_surfaces; j++) {
-            const Surface *a = &geoms->surface[i], *b = &geoms->surface[j];
-            Surface c = together(a, b);
-            for (int k = 0; k < geoms->n_pairs; k++) {
-                const int x = geoms->pair[k].a.surface, y = geoms->pair[k].b.surface;
-                if ((x == i && y == j) || (x == j && y == i)) c = geoms->pair[k].surface;
-            }
-            if (as_combined(a, b, &c)) continue;
-            json_t *json = with_friction(json_pack("{s:s, s:s}", "a", a->name, "b", b->name), &c, true);
-            STI_TRY(add_member(reader, "material_pairs", json, b->at));
-        }
-    return ST_OK;
-}
-
 /* ---- the end ------------------------------------------------------------------------------------- */
 
 st_Status sti_geoms_finish(sti_Reader *reader)
 {
     if (reader->geoms == NULL) return ST_OK;
-    const sti_Geoms *geoms = reader->geoms;
+    sti_Geoms *geoms = reader->geoms;
     const bool one = geoms->n_surfaces == 1 && geoms->surface[0].condim >= 3; /* a single material needs no name */
-    if (!one) STI_TRY(write_materials(reader));
-    if (!one) STI_TRY(write_pairs(reader));
+    if (!one) {
+        /* Names materials mjcf1, mjcf2, ..., skipping names that the scene itself uses. */
+        int number = 0;
+        for (int k = 0; k < geoms->n_surfaces; k++) {
+            Surface *a = &geoms->surface[k];
+            do /* ends, because the scene has finitely many */
+                snprintf(a->name, sizeof a->name, "mjcf%d", ++number);
+            while (is_taken(json_object_get(reader->root, "materials"), a->name));
+            const Surface own = alone(a);
+            json_t *json = with_friction(json_pack("{s:s}", "name", a->name), &own, false);
+            STI_TRY(add_member(reader, "materials", json, a->at));
+        }
+        /* Pairs whose surface is not the one that the scene's own rule gives. */
+        for (int i = 0; i < geoms->n_surfaces; i++)
+            for (int j = i; j < geoms->n_surfaces; j++) {
+                const Surface *a = &geoms->surface[i], *b = &geoms->surface[j];
+                Surface c = together(a, b);
+                for (int k = 0; k < geoms->n_pairs; k++) {
+                    const int x = geoms->pair[k].a.surface, y = geoms->pair[k].b.surface;
+                    if ((x == i && y == j) || (x == j && y == i)) c = geoms->pair[k].surface;
+                }
+                if (as_combined(a, b, &c)) continue;
+                json_t *json = with_friction(json_pack("{s:s, s:s}", "a", a->name, "b", b->name), &c, true);
+                STI_TRY(add_member(reader, "material_pairs", json, b->at));
+            }
+    }
     for (int64_t k = 0; k < geoms->n_uses; k++) {
         const Use *use = &geoms->use[k];
         if (use->surface < 0) continue; /* the robot has one material for all its shapes */

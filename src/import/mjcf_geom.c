@@ -139,34 +139,6 @@ static st_Status load_mesh(const sti_Mjcf *m, const Mesh *mesh, sti_Model *out, 
     return status;
 }
 
-/* Replaces the shape of a mesh by its points, each moved by -p, turned by `back`, then scaled. */
-static st_Status stretch_mesh(const sti_Mjcf *m, Mesh *mesh, st_Vec3 p, st_Quat back, const double scales[3])
-{
-    sti_Model model = {0};
-    st_Error why = {0};
-    st_Status status = load_mesh(m, mesh, &model, &why);
-    json_t *points = json_array(), *triangles = json_array();
-    for (int k = 0; k < model.n_points; k++) {
-        const st_Vec3 x = rotate(back, sub(model.points[k], p));
-        points = sti_append_to(points, json_pack("[f, f, f]", scales[0] * x.x, scales[1] * x.y, scales[2] * x.z));
-    }
-    const bool mirrored = scales[0] * scales[1] * scales[2] < 0;
-    for (int k = 0; k < model.n_triangles; k++) {
-        const int *t = &model.triangles[3 * k];
-        triangles = sti_append_to(triangles, json_pack("[i, i, i]", t[0], t[mirrored ? 2 : 1], t[mirrored ? 1 : 2]));
-    }
-    const bool surface = strcmp(json_string_value(json_object_get(mesh->json, "type")), "mesh") == 0;
-    sti_model_free(&model);
-    json_decref(mesh->json);
-    json_decref(mesh->triangles);
-    mesh->json = mesh->triangles = NULL;
-    if (status == ST_OK) return set_points(m, mesh, surface, points, triangles);
-    json_decref(points);
-    json_decref(triangles);
-    if (status == ST_ERR_MEMORY) return sti_robot_memory(m->robot);
-    return sti_element_fail(m->robot->err, mesh->at, "%.200s", why.message);
-}
-
 static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
 {
     static const char *const words[] = {"legacy", "exact", "convex", "shell"};
@@ -224,7 +196,31 @@ static st_Status find_mesh(sti_Mjcf *m, const sti_Element *geom, Mesh *out)
     }
     if (!stretched) return ST_OK;
     out->pose = pose_identity();
-    return stretch_mesh(m, out, vec3_load(p), back, scales);
+    /* Replaces the shape of a mesh by its points, each moved by -p, turned by `back`, then scaled. */
+    sti_Model model = {0};
+    st_Error why = {0};
+    st_Status status = load_mesh(m, out, &model, &why);
+    json_t *points = json_array(), *triangles = json_array();
+    for (int k = 0; k < model.n_points; k++) {
+        const st_Vec3 moved = rotate(back, sub(model.points[k], vec3_load(p)));
+        points = sti_append_to(points,
+                               json_pack("[f, f, f]", scales[0] * moved.x, scales[1] * moved.y, scales[2] * moved.z));
+    }
+    const bool mirrored = scales[0] * scales[1] * scales[2] < 0;
+    for (int k = 0; k < model.n_triangles; k++) {
+        const int *t = &model.triangles[3 * k];
+        triangles = sti_append_to(triangles, json_pack("[i, i, i]", t[0], t[mirrored ? 2 : 1], t[mirrored ? 1 : 2]));
+    }
+    const bool surface = strcmp(json_string_value(json_object_get(out->json, "type")), "mesh") == 0;
+    sti_model_free(&model);
+    json_decref(out->json);
+    json_decref(out->triangles);
+    out->json = out->triangles = NULL;
+    if (status == ST_OK) return set_points(m, out, surface, points, triangles);
+    json_decref(points);
+    json_decref(triangles);
+    if (status == ST_ERR_MEMORY) return sti_robot_memory(m->robot);
+    return sti_element_fail(m->robot->err, out->at, "%.200s", why.message);
 }
 
 /* Volume, centre and inertia. If the triangles enclose no volume, those of the surface, with a remark. */

@@ -85,34 +85,6 @@ static st_Status of_frame(Sensing *s, bool *known)
     return ST_OK;
 }
 
-/* The volume of a site, relative to its own pose in the link. */
-static st_Status site_region(const Sensing *s, const sti_MjcfPlace *site, st_RegionDef *out)
-{
-    const char *type = sti_mjcf_text(s->m, site->at, "type");
-    const sti_Element *ends = sti_mjcf_holder(s->m, site->at, "fromto");
-    double size[3] = {0.005, 0.005, 0.005}, v[6];
-    int n = 0;
-    STI_TRY(sti_mjcf_some_numbers(s->m, site->at, "size", 3, &n, size));
-    if (type == NULL) type = "sphere";
-    if (ends != NULL && strcmp(type, "sphere") != 0) {
-        STI_TRY(sti_numbers(s->m->robot->err, ends, "fromto", 6, true, v));
-        const double half = norm(sub(vec3_load(v), vec3_load(v + 3))) / 2;
-        if (sti_mjcf_word("capsule cylinder", type)) size[1] = half;
-        if (sti_mjcf_word("box ellipsoid", type)) size[1] = size[0], size[2] = half;
-    }
-    for (int k = 0; k < 3; k++)
-        size[k] = fmax(size[k], 1e-9);
-    *out = st_region_def();
-    out->pose = site->pose;
-    out->radius = size[0];
-    out->type = strcmp(type, "sphere") == 0 ? ST_REGION_SPHERE : ST_REGION_BOX;
-    out->half = vec3(size[0], size[1], size[2]);
-    if (!sti_mjcf_word("capsule cylinder", type)) return ST_OK;
-    out->type = ST_REGION_CYLINDER;
-    out->length = 2 * (size[1] + (type[1] == 'a' ? size[0] : 0));
-    return ST_OK;
-}
-
 static st_Status of_site(Sensing *s, bool *known)
 {
     static const struct {
@@ -136,7 +108,33 @@ static st_Status of_site(Sensing *s, bool *known)
     s->sensor.link = site->link;
     s->sensor.pose = site->pose;
     s->sensor.own_axes = s->sensor.type != ST_MEASURE_TOUCH && s->sensor.type != ST_MEASURE_RANGE;
-    if (s->sensor.type == ST_MEASURE_TOUCH) return site_region(s, site, &s->sensor.region);
+    if (s->sensor.type == ST_MEASURE_TOUCH) {
+        /* The volume of a site, relative to its own pose in the link. */
+        st_RegionDef *out = &s->sensor.region;
+        const char *type = sti_mjcf_text(s->m, site->at, "type");
+        const sti_Element *ends = sti_mjcf_holder(s->m, site->at, "fromto");
+        double size[3] = {0.005, 0.005, 0.005}, v[6];
+        int n = 0;
+        STI_TRY(sti_mjcf_some_numbers(s->m, site->at, "size", 3, &n, size));
+        if (type == NULL) type = "sphere";
+        if (ends != NULL && strcmp(type, "sphere") != 0) {
+            STI_TRY(sti_numbers(s->m->robot->err, ends, "fromto", 6, true, v));
+            const double half = norm(sub(vec3_load(v), vec3_load(v + 3))) / 2;
+            if (sti_mjcf_word("capsule cylinder", type)) size[1] = half;
+            if (sti_mjcf_word("box ellipsoid", type)) size[1] = size[0], size[2] = half;
+        }
+        for (int i = 0; i < 3; i++)
+            size[i] = fmax(size[i], 1e-9);
+        *out = st_region_def();
+        out->pose = site->pose;
+        out->radius = size[0];
+        out->type = strcmp(type, "sphere") == 0 ? ST_REGION_SPHERE : ST_REGION_BOX;
+        out->half = vec3(size[0], size[1], size[2]);
+        if (!sti_mjcf_word("capsule cylinder", type)) return ST_OK;
+        out->type = ST_REGION_CYLINDER;
+        out->length = 2 * (size[1] + (type[1] == 'a' ? size[0] : 0));
+        return ST_OK;
+    }
     if (s->sensor.type == ST_MEASURE_FORCE || s->sensor.type == ST_MEASURE_TORQUE)
         s->m->robot->links[site->link].kept = true;
     return ST_OK;

@@ -2,25 +2,6 @@
 #include "import/mjcf.h"
 #include "math/quat.h"
 
-static st_Status read_coefficients(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *tendon)
-{
-    int n = 0;
-    double relaxed = 0; /* its value where all joints are at their springref: the rest length without springlength */
-    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
-        sti_RobotJoint *joint = NULL;
-        double coefficient = 1;
-        STI_TRY(sti_mjcf_check(m, child, "joint coef", ""));
-        STI_TRY(sti_mjcf_find_joint(m, child, "joint", &joint));
-        STI_TRY(sti_numbers(m->robot->err, child, "coef", 1, false, &coefficient));
-        if (coefficient == 0) continue;
-        tendon->parts[n++] = (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = coefficient};
-        relaxed += coefficient * joint->rest;
-    }
-    tendon->n_parts = n;
-    if (isnan(tendon->rest)) tendon->rest = relaxed;
-    return ST_OK;
-}
-
 static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *tendon)
 {
     int n = 0;
@@ -74,43 +55,6 @@ static st_Status read_path(sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *
     return ST_OK;
 }
 
-static st_Status read_properties(const sti_Mjcf *m, const sti_Element *at, sti_RobotTendon *t)
-{
-    static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature"};
-    double value[4] = {0}, range[2] = {0, 0}, rest[2] = {-1, -1}, effort[2] = {0, 0};
-    bool limited, bounded;
-    int n = 0;
-    for (int k = 0; k < 4; k++)
-        STI_TRY(sti_mjcf_not_negative(m, at, names[k], &value[k]));
-    STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
-    STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, effort));
-    STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
-    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", effort, &bounded));
-    const sti_Element *lengths = sti_mjcf_holder(m, at, "springlength");
-    if (lengths != NULL) STI_TRY(sti_some_numbers(m->robot->err, lengths, "springlength", 1, 2, &n, rest));
-    if (n == 1) rest[1] = rest[0];
-    t->stiffness = m->no_springs ? 0 : value[0];
-    t->damping = m->no_dampers ? 0 : value[1];
-    t->friction = m->no_friction ? 0 : value[2];
-    t->armature = value[3];
-    if (rest[0] >= 0 || rest[1] >= 0) {
-        if (!(rest[0] <= rest[1]))
-            return sti_element_fail(m->robot->err, lengths,
-                                    "springlength is %g %g, the first must be at most the second", rest[0], rest[1]);
-        t->rest = rest[0];
-        t->slack = rest[1] - rest[0];
-    }
-    if (bounded && effort[0] < effort[1])
-        t->effort = (effort[1] - effort[0]) / 2, t->effort_mid = (effort[0] + effort[1]) / 2;
-    if (!limited || m->no_limits) return ST_OK;
-    if (!(range[0] < range[1]))
-        return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
-                                range[1]);
-    t->lower = range[0];
-    t->upper = range[1];
-    return ST_OK;
-}
-
 st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at)
 {
     int n = 0;
@@ -125,6 +69,54 @@ st_Status sti_mjcf_tendon(sti_Mjcf *m, const sti_Element *at)
         n++;
     if (n == 0) return sti_element_fail(m->robot->err, at, "has nothing in it, must have joints or sites");
     STI_TRY(sti_robot_tendon(m->robot, sti_attribute(at, "name"), at, n, &tendon));
-    STI_TRY(read_properties(m, at, tendon));
-    return sti_element_is(at, "fixed") ? read_coefficients(m, at, tendon) : read_path(m, at, tendon);
+    static const char *const names[] = {"stiffness", "damping", "frictionloss", "armature"};
+    double value[4] = {0}, range[2] = {0, 0}, rest[2] = {-1, -1}, effort[2] = {0, 0};
+    bool limited, bounded;
+    int n_lengths = 0;
+    for (int k = 0; k < 4; k++)
+        STI_TRY(sti_mjcf_not_negative(m, at, names[k], &value[k]));
+    STI_TRY(sti_mjcf_numbers(m, at, "range", 2, range));
+    STI_TRY(sti_mjcf_numbers(m, at, "actuatorfrcrange", 2, effort));
+    STI_TRY(sti_mjcf_limited(m, at, "limited", range, &limited));
+    STI_TRY(sti_mjcf_limited(m, at, "actuatorfrclimited", effort, &bounded));
+    const sti_Element *lengths = sti_mjcf_holder(m, at, "springlength");
+    if (lengths != NULL) STI_TRY(sti_some_numbers(m->robot->err, lengths, "springlength", 1, 2, &n_lengths, rest));
+    if (n_lengths == 1) rest[1] = rest[0];
+    tendon->stiffness = m->no_springs ? 0 : value[0];
+    tendon->damping = m->no_dampers ? 0 : value[1];
+    tendon->friction = m->no_friction ? 0 : value[2];
+    tendon->armature = value[3];
+    if (rest[0] >= 0 || rest[1] >= 0) {
+        if (!(rest[0] <= rest[1]))
+            return sti_element_fail(m->robot->err, lengths,
+                                    "springlength is %g %g, the first must be at most the second", rest[0], rest[1]);
+        tendon->rest = rest[0];
+        tendon->slack = rest[1] - rest[0];
+    }
+    if (bounded && effort[0] < effort[1])
+        tendon->effort = (effort[1] - effort[0]) / 2, tendon->effort_mid = (effort[0] + effort[1]) / 2;
+    if (limited && !m->no_limits) {
+        if (!(range[0] < range[1]))
+            return sti_element_fail(m->robot->err, at, "range is %g %g, the first must be below the second", range[0],
+                                    range[1]);
+        tendon->lower = range[0];
+        tendon->upper = range[1];
+    }
+    if (!sti_element_is(at, "fixed")) return read_path(m, at, tendon);
+    int n_parts = 0;
+    double relaxed = 0; /* its value where all joints are at their springref: the rest length without springlength */
+    for (const sti_Element *child = at->first; child != NULL; child = child->next) {
+        sti_RobotJoint *joint = NULL;
+        double coefficient = 1;
+        STI_TRY(sti_mjcf_check(m, child, "joint coef", ""));
+        STI_TRY(sti_mjcf_find_joint(m, child, "joint", &joint));
+        STI_TRY(sti_numbers(m->robot->err, child, "coef", 1, false, &coefficient));
+        if (coefficient == 0) continue;
+        tendon->parts[n_parts++] =
+            (sti_RobotPart){.kind = ST_TENDON_JOINT, .joint = joint->name, .coefficient = coefficient};
+        relaxed += coefficient * joint->rest;
+    }
+    tendon->n_parts = n_parts;
+    if (isnan(tendon->rest)) tendon->rest = relaxed;
+    return ST_OK;
 }

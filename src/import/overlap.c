@@ -46,25 +46,6 @@ static bool list_shapes(const st_Scene *scene, Owned *out)
     return true;
 }
 
-/* The deepest overlap of two bodies, over shapes that can touch; 0 if they are apart. */
-static double depth_of(st_System *system, const st_Scene *scene, const Owned *owned, st_BodyId a, st_BodyId b)
-{
-    double deepest = 0;
-    for (int i = owned->first[a.index1]; i < owned->first[a.index1 + 1]; i++)
-        for (int j = owned->first[b.index1]; j < owned->first[b.index1 + 1]; j++) {
-            st_ShapeDef x, y;
-            st_Closest closest;
-            if (st_scene_shape(scene, (st_ShapeId){owned->shape[i]}, &x, NULL) != ST_OK ||
-                st_scene_shape(scene, (st_ShapeId){owned->shape[j]}, &y, NULL) != ST_OK)
-                continue;
-            if ((x.mask & y.groups) == 0 || (y.mask & x.groups) == 0) continue;
-            const st_ShapeId one = {owned->shape[i]}, two = {owned->shape[j]};
-            if (st_system_distance(system, one, two, &closest, NULL) == ST_OK && closest.gap < -deepest)
-                deepest = -closest.gap;
-        }
-    return deepest;
-}
-
 static st_Status exclude(sti_Reader *reader, const char *a, const char *b)
 {
     json_t *list = json_object_get(reader->root, "exclude");
@@ -94,7 +75,20 @@ st_Status sti_overlaps_exclude(sti_Reader *reader)
             const st_BodyId a = st_scene_find_body(reader->scene, x->name),
                             b = st_scene_find_body(reader->scene, y->name);
             if (a.index1 == 0 || b.index1 == 0 || a.index1 == b.index1 || !may_touch(reader->scene, a, b)) continue;
-            const double depth = depth_of(system, reader->scene, &owned, a, b);
+            /* The deepest overlap of two bodies, over shapes that can touch; 0 if they are apart. */
+            double depth = 0;
+            for (int e = owned.first[a.index1]; e < owned.first[a.index1 + 1]; e++)
+                for (int f = owned.first[b.index1]; f < owned.first[b.index1 + 1]; f++) {
+                    st_ShapeDef first, second;
+                    st_Closest closest;
+                    if (st_scene_shape(reader->scene, (st_ShapeId){owned.shape[e]}, &first, NULL) != ST_OK ||
+                        st_scene_shape(reader->scene, (st_ShapeId){owned.shape[f]}, &second, NULL) != ST_OK)
+                        continue;
+                    if ((first.mask & second.groups) == 0 || (second.mask & first.groups) == 0) continue;
+                    const st_ShapeId one = {owned.shape[e]}, two = {owned.shape[f]};
+                    if (st_system_distance(system, one, two, &closest, NULL) == ST_OK && closest.gap < -depth)
+                        depth = -closest.gap;
+                }
             if (!(depth > DEEP)) continue;
             status = st_scene_exclude(reader->scene, a, b, reader->err);
             if (status == ST_OK) status = exclude(reader, y->name, x->name);

@@ -29,24 +29,6 @@ static unsigned big_word(const unsigned char *p)
     return (unsigned)p[0] << 24 | (unsigned)p[1] << 16 | (unsigned)p[2] << 8 | p[3];
 }
 
-static st_Status read_header(Png *png, const unsigned char *p, unsigned n)
-{
-    static const unsigned samples[] = {1, 0, 3, 1, 2, 0, 4};
-    if (n != 13) return bad(png, "the header of the image is not 13 bytes");
-    png->width = big_word(p);
-    png->height = big_word(p + 4);
-    png->depth = p[8];
-    png->colour = p[9];
-    png->samples = png->colour <= 6 ? samples[png->colour] : 0;
-    const bool depths = png->depth == 8 || png->depth == 16 ||
-                        ((png->depth == 1 || png->depth == 2 || png->depth == 4) && png->samples == 1);
-    if (png->samples == 0 || !depths) return bad(png, "has an unknown colour type or bit depth");
-    if (p[12] != 0) return bad(png, "is interlaced, which is not supported");
-    if (png->width < 2 || png->height < 2 || (uint64_t)png->width * png->height > MOST_PIXELS)
-        return bad(png, "must have from 2 x 2 to 16777216 pixels");
-    return ST_OK;
-}
-
 static st_Status read_chunks(Png *png, const unsigned char *bytes, size_t size)
 {
     static const unsigned char mark[8] = {137, 'P', 'N', 'G', 13, 10, 26, 10};
@@ -55,7 +37,21 @@ static st_Status read_chunks(Png *png, const unsigned char *bytes, size_t size)
         const unsigned n = big_word(bytes + at);
         const unsigned char *type = bytes + at + 4, *data = bytes + at + 8;
         if (n > size - at - 12) break;
-        if (memcmp(type, "IHDR", 4) == 0) STI_TRY(read_header(png, data, n));
+        if (memcmp(type, "IHDR", 4) == 0) {
+            static const unsigned samples[] = {1, 0, 3, 1, 2, 0, 4};
+            if (n != 13) return bad(png, "the header of the image is not 13 bytes");
+            png->width = big_word(data);
+            png->height = big_word(data + 4);
+            png->depth = data[8];
+            png->colour = data[9];
+            png->samples = png->colour <= 6 ? samples[png->colour] : 0;
+            const bool depths = png->depth == 8 || png->depth == 16 ||
+                                ((png->depth == 1 || png->depth == 2 || png->depth == 4) && png->samples == 1);
+            if (png->samples == 0 || !depths) return bad(png, "has an unknown colour type or bit depth");
+            if (data[12] != 0) return bad(png, "is interlaced, which is not supported");
+            if (png->width < 2 || png->height < 2 || (uint64_t)png->width * png->height > MOST_PIXELS)
+                return bad(png, "must have from 2 x 2 to 16777216 pixels");
+        }
         for (unsigned k = 0; memcmp(type, "PLTE", 4) == 0 && k + 2 < n && k < 768; k++)
             png->palette[k / 3][k % 3] = data[k];
         if (memcmp(type, "IDAT", 4) == 0) {

@@ -288,16 +288,6 @@ static st_Status read_limit(sti_Robot *robot, sti_RobotLink *child, const sti_El
     return ST_OK;
 }
 
-static st_Status read_mimic(sti_Robot *robot, sti_RobotLink *child, const sti_Element *mimic)
-{
-    sti_RobotJoint *joint = &child->joint;
-    joint->ratio = 1;
-    STI_TRY(read_text(robot, mimic, "joint", &joint->mimics));
-    STI_TRY(sti_numbers(robot->err, mimic, "multiplier", 1, false, &joint->ratio));
-    STI_TRY(sti_numbers(robot->err, mimic, "offset", 1, false, &joint->offset));
-    return joint->ratio != 0 ? ST_OK : lock_joint(robot, child, joint->offset);
-}
-
 static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_Element *at)
 {
     static const char *const known[] = {"origin", "parent", "child", "axis", "limit", "dynamics", "mimic", NULL};
@@ -344,7 +334,13 @@ static st_Status read_joint(sti_Robot *robot, sti_RobotLink *child, const sti_El
         joint->axis = vec3(1, 0, 0), joint->axis_b = vec3(0, 1, 0);
         if (dynamics != NULL) sti_skip(robot, "<dynamics> of universal joints");
     }
-    if (acts && mimic != NULL) STI_TRY(read_mimic(robot, child, mimic));
+    if (acts && mimic != NULL) {
+        joint->ratio = 1;
+        STI_TRY(read_text(robot, mimic, "joint", &joint->mimics));
+        STI_TRY(sti_numbers(robot->err, mimic, "multiplier", 1, false, &joint->ratio));
+        STI_TRY(sti_numbers(robot->err, mimic, "offset", 1, false, &joint->offset));
+        if (joint->ratio == 0) STI_TRY(lock_joint(robot, child, joint->offset));
+    }
     if (!acts && mimic != NULL) sti_skip(robot, "<mimic> of joints that do not turn or slide");
     if (!acts && joint->type == ST_JOINT_PLANAR && limit != NULL) sti_skip(robot, "<limit> of planar joints");
     if (!acts && joint->type == ST_JOINT_PLANAR && dynamics != NULL) sti_skip(robot, "<dynamics> of planar joints");

@@ -50,16 +50,6 @@ static st_Status check_own_profile(Subject s, const st_Profile *profile)
 
 /* ---- joints ----------------------------------------------------------------------------------- */
 
-static st_Status check_distance(Subject s, const st_JointDef *def)
-{
-    double apart = norm(sub(def->point_b, def->point));
-    STI_TRY(check_length(s, "length", def->length));
-    if (apart == 0)
-        return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
-                   def->point.x, def->point.y, def->point.z);
-    return ST_OK; /* step/drift/initial.c checks a length that does not fit the positions */
-}
-
 static bool is_limit(double lower, double upper)
 {
     return lower != -INFINITY || upper != INFINITY; /* NaN counts as a limit, and is refused */
@@ -229,7 +219,14 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
         if (def->axis_b.x == 0 && def->axis_b.y == 0 && def->axis_b.z == 0) def->axis_b = def->axis;
         STI_TRY(check_direction(s, "axis_b", &def->axis_b));
     }
-    if (def->type == ST_JOINT_DISTANCE) STI_TRY(check_distance(s, def));
+    if (def->type == ST_JOINT_DISTANCE) {
+        double apart = norm(sub(def->point_b, def->point));
+        STI_TRY(check_length(s, "length", def->length));
+        if (apart == 0)
+            return BAD(s,
+                       "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction, use a ball joint",
+                       def->point.x, def->point.y, def->point.z);
+    }
     if (def->type == ST_JOINT_SCREW) STI_TRY(check_not_zero(s, "pitch", def->pitch, STI_SHORTEST, STI_LONGEST));
     if (def->coordinate == ST_COORDINATE_DISTANCE && norm(sub(def->point_b, def->point)) == 0)
         return BAD(s, "point and point_b coincide at (%g, %g, %g): a distance of 0 has no direction", def->point.x,

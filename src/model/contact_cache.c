@@ -19,13 +19,6 @@ bool sti_shape_is_cacheable(const sti_World *world, int shape)
            sti_core(of, (st_Pose){{0, 0, 0}, {1, 0, 0, 0}}).size <= 1.5 * reach;
 }
 
-static int next_free(const sti_Collider *c, int k)
-{
-    while (k < c->n_cache && c->cache_used[k])
-        k++;
-    return k;
-}
-
 st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
 {
     sti_Collider *c = &world->collider;
@@ -48,7 +41,8 @@ st_Status sti_contact_cache_update(sti_World *world, st_Error *err)
     for (int64_t k = 0; k < c->pairs.n_pairs && without > 0; k++) {
         const sti_Pair *pair = &c->pairs.pair[k];
         if (c->pairs.memo[k].cache_slot > 0 || !c->cacheable[pair->i] || !c->cacheable[pair->j]) continue;
-        at = next_free(c, at);
+        while (at < c->n_cache && c->cache_used[at])
+            at++;
         if (at == c->n_cache) c->n_cache++;
         c->cache[at] = (sti_ContactCacheEntry){.until = 0};
         c->cache_used[at] = true;

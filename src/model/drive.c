@@ -26,21 +26,16 @@ static bool has_spring(const st_JointDef *def)
     return def->stiffness > 0 || def->damping > 0;
 }
 
-/* Soft rows of joints come after those of the springs. */
-static int count_soft_rows(const sti_Spring *spring, const sti_SpringValues *values)
-{
-    int n = 0, most = spring->type == ST_SPRING_BUSHING ? STI_SPRING_ROWS : 1;
-    for (int k = 0; k < most; k++)
-        if (values->stiffness[k] > 0 || values->damping[k] > 0) n++;
-    return spring->type == ST_SPRING_LINEAR && spring->rest == 0 ? 3 : n;
-}
-
 void sti_drives_compile(sti_World *world)
 {
     int soft = 0, bounded = 0;
     for (int k = 0; k < world->n_springs; k++) {
         world->spring[k].soft_row = soft;
-        soft += count_soft_rows(&world->spring[k], &world->values.spring[k]);
+        /* Soft rows of joints come after those of the springs. */
+        int n = 0, most = world->spring[k].type == ST_SPRING_BUSHING ? STI_SPRING_ROWS : 1;
+        for (int i = 0; i < most; i++)
+            if (world->values.spring[k].stiffness[i] > 0 || world->values.spring[k].damping[i] > 0) n++;
+        soft += world->spring[k].type == ST_SPRING_LINEAR && world->spring[k].rest == 0 ? 3 : n;
     }
     world->n_spring_rows = soft;
     for (int k = 0; k < world->n_joints; k++) {

@@ -65,41 +65,6 @@ static st_Status shapes_mass(const st_Scene *scene, int body, double *mass, st_M
     return ST_OK;
 }
 
-/* Every free direction needs mass. Refuses a zero, naming the direction and the joint that moves it. */
-static st_Status check_free_directions(const st_Scene *scene, int body, double mass, const st_Mat3 *inertia,
-                                       st_Error *err)
-{
-    const st_BodyDef *def = &scene->body[body];
-    char joint[STI_NAME_MAX + 16] = "";
-    for (int k = 0; k < scene->n_joints && joint[0] == '\0'; k++)
-        if (scene->joint[k].b.index1 == body || scene->joint[k].a.index1 == body)
-            snprintf(joint, sizeof joint, " (by joint \"%s\")", scene->joint[k].name);
-    bool translates = (def->locks & (ST_LOCK_X | ST_LOCK_Y | ST_LOCK_Z)) != (ST_LOCK_X | ST_LOCK_Y | ST_LOCK_Z);
-    if (translates && !(mass > 0))
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "body \"%s\": mass is %g and it is free to move%s, must be > 0 (give \"mass\", or shapes with "
-                        "a volume and a density, or lock x, y and z)",
-                        def->name, mass, joint);
-    if (!sti_zero_or_between(mass, STI_SMALLEST, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "body \"%s\": mass is %g by size and density of its shapes, must be from %g to %g", def->name,
-                        mass, STI_SMALLEST, STI_LARGEST);
-    for (int k = 0; k < 3; k++) {
-        bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
-        if (!sti_zero_or_between(inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "body \"%s\": inertia about its %c axis is %g by size and density of its shapes, must be "
-                            "from %g to %g",
-                            def->name, 'x' + k, inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA);
-        if (!locked && !(inertia->m[4 * k] > 0))
-            return sti_fail(err, ST_ERR_ARGUMENT,
-                            "body \"%s\": inertia about its %c axis is %g and it is free to turn about it%s, must be > "
-                            "0 (give \"inertia\" or lock r%c)",
-                            def->name, 'x' + k, inertia->m[4 * k], joint, 'x' + k);
-    }
-    return ST_OK;
-}
-
 st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *inertia, st_Error *err)
 {
     const st_BodyDef *def = &scene->body[body];
@@ -121,7 +86,35 @@ st_Status sti_body_mass(const st_Scene *scene, int body, double *mass, st_Mat3 *
             for (int k = 0; k < 9; k++)
                 inertia->m[k] *= *mass / from_shapes;
     }
-    return check_free_directions(scene, body, *mass, inertia, err);
+    /* Every free direction needs mass. Refuses a zero, naming the direction and the joint that moves it. */
+    char joint[STI_NAME_MAX + 16] = "";
+    for (int k = 0; k < scene->n_joints && joint[0] == '\0'; k++)
+        if (scene->joint[k].b.index1 == body || scene->joint[k].a.index1 == body)
+            snprintf(joint, sizeof joint, " (by joint \"%s\")", scene->joint[k].name);
+    bool translates = (def->locks & (ST_LOCK_X | ST_LOCK_Y | ST_LOCK_Z)) != (ST_LOCK_X | ST_LOCK_Y | ST_LOCK_Z);
+    if (translates && !(*mass > 0))
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "body \"%s\": mass is %g and it is free to move%s, must be > 0 (give \"mass\", or shapes with "
+                        "a volume and a density, or lock x, y and z)",
+                        def->name, *mass, joint);
+    if (!sti_zero_or_between(*mass, STI_SMALLEST, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "body \"%s\": mass is %g by size and density of its shapes, must be from %g to %g", def->name,
+                        *mass, STI_SMALLEST, STI_LARGEST);
+    for (int k = 0; k < 3; k++) {
+        bool locked = (def->locks & (uint32_t)(ST_LOCK_RX << k)) != 0;
+        if (!sti_zero_or_between(inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "body \"%s\": inertia about its %c axis is %g by size and density of its shapes, must be "
+                            "from %g to %g",
+                            def->name, 'x' + k, inertia->m[4 * k], STI_LEAST_INERTIA, STI_MOST_INERTIA);
+        if (!locked && !(inertia->m[4 * k] > 0))
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "body \"%s\": inertia about its %c axis is %g and it is free to turn about it%s, must be > "
+                            "0 (give \"inertia\" or lock r%c)",
+                            def->name, 'x' + k, inertia->m[4 * k], joint, 'x' + k);
+    }
+    return ST_OK;
 }
 
 st_Status sti_inertia_with(const sti_World *world, int body, double mass, double inertia[6], st_Error *err)

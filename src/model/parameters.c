@@ -80,22 +80,6 @@ bool sti_values_equal(const sti_World *world, const sti_Values *a, const sti_Val
     return equal;
 }
 
-static st_Status check_body_values(Subject s, const sti_Body *body, const sti_BodyMass *of)
-{
-    bool translates = false;
-    for (int k = 0; k < body->n_dofs; k++) {
-        const int d = body->dof[k];
-        translates = translates || d < 3;
-        if (d >= 3 && !sti_between(of->inertia[d - 3], STI_LEAST_INERTIA, STI_MOST_INERTIA))
-            return BAD(s, "its inertia about %c is %g, must be from %g to %g", 'x' + d - 3, of->inertia[d - 3],
-                       STI_LEAST_INERTIA, STI_MOST_INERTIA);
-    }
-    if (translates) STI_TRY(check_positive(s, "mass", of->mass));
-    for (int k = 3; k < 6; k++)
-        STI_TRY(check_number(s, "inertia", of->inertia[k]));
-    return ST_OK;
-}
-
 static st_Status check_joint_values(Subject s, const sti_World *world, int index, const sti_JointValues *values)
 {
     const st_JointDef *def = &world->scene->joint[index];
@@ -140,9 +124,21 @@ static st_Status check_joint_values(Subject s, const sti_World *world, int index
 st_Status sti_values_check(const sti_World *world, const sti_Values *values, st_Error *err)
 {
     const st_Scene *scene = world->scene;
-    for (int b = 1; (values->own & STI_BODY_VALUES) != 0 && b < world->n_bodies; b++)
-        STI_TRY(check_body_values(subject_of(STI_BODY, scene->names[STI_BODY].name[b], err), &world->body[b],
-                                  &values->body[b]));
+    for (int b = 1; (values->own & STI_BODY_VALUES) != 0 && b < world->n_bodies; b++) {
+        const Subject s = subject_of(STI_BODY, scene->names[STI_BODY].name[b], err);
+        const sti_BodyMass *of = &values->body[b];
+        bool translates = false;
+        for (int k = 0; k < world->body[b].n_dofs; k++) {
+            const int d = world->body[b].dof[k];
+            translates = translates || d < 3;
+            if (d >= 3 && !sti_between(of->inertia[d - 3], STI_LEAST_INERTIA, STI_MOST_INERTIA))
+                return BAD(s, "its inertia about %c is %g, must be from %g to %g", 'x' + d - 3, of->inertia[d - 3],
+                           STI_LEAST_INERTIA, STI_MOST_INERTIA);
+        }
+        if (translates) STI_TRY(check_positive(s, "mass", of->mass));
+        for (int k = 3; k < 6; k++)
+            STI_TRY(check_number(s, "inertia", of->inertia[k]));
+    }
     for (int k = 0; (values->own & STI_JOINT_VALUES) != 0 && k < world->n_joints; k++)
         STI_TRY(check_joint_values(subject_of(STI_JOINT, scene->joint[k].name, err), world, k, &values->joint[k]));
     for (int k = 0; (values->own & STI_SPRING_VALUES) != 0 && k < world->n_springs; k++) {

@@ -8,26 +8,6 @@
 #include <string.h>
 #include <strings.h>
 
-static st_Status write_datasets(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows,
-                                st_Error *err)
-{
-    const sti_Quiet quiet = sti_quiet_begin();
-    const hid_t file = sti_hdf_in_memory(NULL, 0);
-    const char **names = calloc((size_t)n_columns + 1, sizeof *names);
-    bool ok = file >= 0 && names != NULL;
-    for (int c = 0; ok && c < n_columns; c++) {
-        const st_TableColumn *column = &columns[c];
-        names[c] = column->name;
-        ok = column->numbers != NULL ? sti_hdf_put_doubles(file, column->name, column->numbers, n_rows)
-                                     : sti_hdf_put_texts(file, column->name, column->texts, n_rows);
-    }
-    ok = ok && sti_hdf_put_texts(file, "columns", names, n_columns);
-    const st_Status status = sti_hdf_settle(file, ok, path, err);
-    free((void *)names);
-    sti_quiet_end(quiet);
-    return status;
-}
-
 st_Status st_table_write(const char *path, const st_TableColumn *columns, int n_columns, int64_t n_rows, st_Error *err)
 {
     if (path == NULL || columns == NULL || n_columns < 1 || n_rows < 0)
@@ -39,7 +19,23 @@ st_Status st_table_write(const char *path, const st_TableColumn *columns, int n_
                             c);
     const char *dot = strrchr(path, '.');
     const bool hdf = dot != NULL && (strcasecmp(dot, ".h5") == 0 || strcasecmp(dot, ".hdf5") == 0);
-    if (hdf) return write_datasets(path, columns, n_columns, n_rows, err);
+    if (hdf) {
+        const sti_Quiet quiet = sti_quiet_begin();
+        const hid_t file = sti_hdf_in_memory(NULL, 0);
+        const char **names = calloc((size_t)n_columns + 1, sizeof *names);
+        bool ok = file >= 0 && names != NULL;
+        for (int c = 0; ok && c < n_columns; c++) {
+            const st_TableColumn *column = &columns[c];
+            names[c] = column->name;
+            ok = column->numbers != NULL ? sti_hdf_put_doubles(file, column->name, column->numbers, n_rows)
+                                         : sti_hdf_put_texts(file, column->name, column->texts, n_rows);
+        }
+        ok = ok && sti_hdf_put_texts(file, "columns", names, n_columns);
+        const st_Status status = sti_hdf_settle(file, ok, path, err);
+        free((void *)names);
+        sti_quiet_end(quiet);
+        return status;
+    }
     char text[STI_NUMBER_SIZE];
     FILE *file = NULL;
     STI_TRY(sti_file_open(path, &file, err));

@@ -439,32 +439,6 @@ static bool same_form(const Export *e, int a, int b, double *scale_of)
     return i < 0 && j < 0;
 }
 
-/* Many bodies of the same form become a kind. */
-static void find_clumps(Export *e)
-{
-    int number[MOST_KINDS + 1] = {0}, now[MOST_KINDS + 1] = {0}, n = 0;
-    for (int b = 1; b <= e->info->n_bodies; b++) {
-        const int first = e->clump[b].first;
-        if (first < 0 || !e->shape[first].moves || e->shape[first].next < 0) continue;
-        double size = 1;
-        int kind = 1;
-        while (kind <= n && !same_form(e, e->example[kind], b, &size))
-            kind++;
-        if (kind > MOST_KINDS) continue;
-        if (kind > n) e->example[n = kind] = b, size = 1;
-        number[kind]++;
-        e->clump[b].kind = kind;
-        e->clump[b].scale = size;
-    }
-    for (int k = 1; k <= n; k++) {
-        if (number[k] < LEAST_OF_A_KIND) continue;
-        now[k] = ++e->n_kinds;
-        e->example[e->n_kinds] = e->example[k];
-    }
-    for (int b = 1; b <= e->info->n_bodies; b++)
-        e->clump[b].kind = now[e->clump[b].kind];
-}
-
 /* Writes the forms in the axes of their bodies. */
 static st_Status write_kinds(Export *e)
 {
@@ -539,7 +513,28 @@ static st_Status prepare_export(Export *e)
             .pose = shape.pose, .radius = radius, .body = id.index1, .next = e->clump[id.index1].first, .moves = moves};
         e->clump[id.index1].first = k;
     }
-    find_clumps(e);
+    /* Many bodies of the same form become a kind. */
+    int number[MOST_KINDS + 1] = {0}, now[MOST_KINDS + 1] = {0}, n_forms = 0;
+    for (int b = 1; b <= e->info->n_bodies; b++) {
+        const int first = e->clump[b].first;
+        if (first < 0 || !e->shape[first].moves || e->shape[first].next < 0) continue;
+        double size = 1;
+        int kind = 1;
+        while (kind <= n_forms && !same_form(e, e->example[kind], b, &size))
+            kind++;
+        if (kind > MOST_KINDS) continue;
+        if (kind > n_forms) e->example[n_forms = kind] = b, size = 1;
+        number[kind]++;
+        e->clump[b].kind = kind;
+        e->clump[b].scale = size;
+    }
+    for (int k = 1; k <= n_forms; k++) {
+        if (number[k] < LEAST_OF_A_KIND) continue;
+        now[k] = ++e->n_kinds;
+        e->example[e->n_kinds] = e->example[k];
+    }
+    for (int b = 1; b <= e->info->n_bodies; b++)
+        e->clump[b].kind = now[e->clump[b].kind];
     for (int k = 0; k < e->n_shapes; k++) {
         st_ShapeDef shape;
         if (e->shape[k].radius > 0 || e->clump[e->shape[k].body].kind > 0) continue;

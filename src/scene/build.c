@@ -217,21 +217,6 @@ static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
     (void)add_list(reader, json_object_get(body->json, "shapes"), &place, &sti_shape_kind, NULL, family, ST_GROUND);
 }
 
-/* A velocity along a locked direction would be lost, so it is refused. */
-static st_Status check_locked_velocity(const sti_Object *object)
-{
-    const st_BodyDef *def = &object->def.body;
-    const double velocity[6] = {def->velocity.x, def->velocity.y, def->velocity.z,
-                                def->spin.x,     def->spin.y,     def->spin.z};
-    for (size_t i = 0; i < 6; i++) {
-        if (velocity[i] == 0 || (!def->fixed && (def->locks & (1u << i)) == 0)) continue;
-        sti_Place place = {object->place, i < 3 ? "velocity" : "angular_velocity", 0}, at = {&place, NULL, i % 3};
-        return sti_report(object->reader, &at, ST_ERR_FORMAT, "%s: %s[%zu] is %g, must be 0: %s", object->subject,
-                          place.key, i % 3, velocity[i], def->fixed ? "the body is fixed" : "that direction is locked");
-    }
-    return ST_OK;
-}
-
 /* A given mass and given densities of all shapes must agree. Default densities do not count. */
 #define MASS_MISMATCH 1e-3
 static st_Status check_mass(sti_Reader *reader, const sti_Object *object, st_BodyId id)
@@ -260,7 +245,16 @@ static st_Status build_add_body(sti_Reader *reader, sti_Object *object, st_BodyI
     if (def->name != NULL && strcmp(def->name, "ground") == 0)
         return sti_report(reader, &name_place, ST_ERR_FORMAT,
                           "%s: the name \"ground\" is reserved for the ground, which does not move", object->subject);
-    STI_TRY(check_locked_velocity(object));
+    /* A velocity along a locked direction would be lost, so it is refused. */
+    const double velocity[6] = {def->velocity.x, def->velocity.y, def->velocity.z,
+                                def->spin.x,     def->spin.y,     def->spin.z};
+    for (size_t i = 0; i < 6; i++) {
+        if (velocity[i] == 0 || (!def->fixed && (def->locks & (1u << i)) == 0)) continue;
+        sti_Place place = {object->place, i < 3 ? "velocity" : "angular_velocity", 0}, at = {&place, NULL, i % 3};
+        return sti_report(object->reader, &at, ST_ERR_FORMAT, "%s: %s[%zu] is %g, must be 0: %s", object->subject,
+                          place.key, i % 3, velocity[i], def->fixed ? "the body is fixed" : "that direction is locked");
+    }
+
     STI_TRY(sti_complete(object, st_scene_add_body(reader->scene, def, &id, reader->err)));
     snprintf(family, sizeof family, "of %s", object->subject);
     STI_TRY(add_list(reader, json_object_get(object->json, "shapes"), &shapes_place, &sti_shape_kind, build_add_shape,

@@ -37,36 +37,6 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     return "";
 }
 
-static st_Status read_own_tree(sti_Reader *reader)
-{
-    json_error_t error;
-    if (reader->length >= 2 && (memcmp(reader->text, "\xff\xfe", 2) == 0 || memcmp(reader->text, "\xfe\xff", 2) == 0))
-        return sti_report_line(reader, 1, ST_ERR_FORMAT, "the text is UTF-16, must be UTF-8");
-    if (reader->length >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
-        reader->text += 3; /* the byte order mark of UTF-8 */
-        reader->length -= 3;
-    }
-    size_t length = reader->length;
-    while (length > 0 &&
-           (reader->text[length - 1] == ' ' || (reader->text[length - 1] >= '\t' && reader->text[length - 1] <= '\r')))
-        length--;
-    if (length == 0) return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
-    /* Reads every number as a double: 100000000000000000000 is a valid stiffness. */
-    reader->root = json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
-    if (reader->root != NULL) return ST_OK;
-    char path[160], where[200] = "";
-    size_t position = error.position > 0 ? (size_t)error.position - 1 : 0;
-    int line = error.line > 0 ? error.line : 1;
-    if (json_error_code(&error) == json_error_out_of_memory)
-        return sti_report_line(reader, line, ST_ERR_MEMORY, "out of memory");
-    sti_path_at(reader->text, reader->length, position, path, sizeof path);
-    if (path[0] != '\0') snprintf(where, sizeof where, " at %s", path);
-    if (json_error_code(&error) == json_error_duplicate_key)
-        return sti_report_line(reader, line, ST_ERR_FORMAT, "key given twice%s, must be once", where);
-    return sti_report_line(reader, line, ST_ERR_FORMAT, "not JSON%s: %s%s", where, error.text,
-                           hint_for(&error, reader->text, reader->length));
-}
-
 /* ---- text to tree ----------------------------------------------------------------------------- */
 
 static bool ends_in(const char *text, const char *ending)
@@ -105,7 +75,35 @@ st_Status sti_tree_read(sti_Reader *reader, const char *const *sets, int n_sets)
         reader->root = sti_robot_scene(reader->label);
         if (reader->root == NULL) return sti_report_line(reader, 1, ST_ERR_MEMORY, "out of memory");
     } else {
-        STI_TRY(read_own_tree(reader));
+        json_error_t error;
+        if (reader->length >= 2 &&
+            (memcmp(reader->text, "\xff\xfe", 2) == 0 || memcmp(reader->text, "\xfe\xff", 2) == 0))
+            return sti_report_line(reader, 1, ST_ERR_FORMAT, "the text is UTF-16, must be UTF-8");
+        if (reader->length >= 3 && memcmp(reader->text, "\xef\xbb\xbf", 3) == 0) {
+            reader->text += 3; /* the byte order mark of UTF-8 */
+            reader->length -= 3;
+        }
+        size_t length = reader->length;
+        while (length > 0 && (reader->text[length - 1] == ' ' ||
+                              (reader->text[length - 1] >= '\t' && reader->text[length - 1] <= '\r')))
+            length--;
+        if (length == 0) return sti_report_line(reader, 1, ST_ERR_FORMAT, "the scene is empty, must be a JSON object");
+        /* Reads every number as a double: 100000000000000000000 is a valid stiffness. */
+        reader->root =
+            json_loadb(reader->text, reader->length, JSON_REJECT_DUPLICATES | JSON_DECODE_INT_AS_REAL, &error);
+        if (reader->root == NULL) {
+            char path[160], where[200] = "";
+            size_t position = error.position > 0 ? (size_t)error.position - 1 : 0;
+            int line = error.line > 0 ? error.line : 1;
+            if (json_error_code(&error) == json_error_out_of_memory)
+                return sti_report_line(reader, line, ST_ERR_MEMORY, "out of memory");
+            sti_path_at(reader->text, reader->length, position, path, sizeof path);
+            if (path[0] != '\0') snprintf(where, sizeof where, " at %s", path);
+            if (json_error_code(&error) == json_error_duplicate_key)
+                return sti_report_line(reader, line, ST_ERR_FORMAT, "key given twice%s, must be once", where);
+            return sti_report_line(reader, line, ST_ERR_FORMAT, "not JSON%s: %s%s", where, error.text,
+                                   hint_for(&error, reader->text, reader->length));
+        }
     }
     for (int k = 0; k < n_sets; k++)
         if (concerns_robots(sets[k])) STI_TRY(sti_set_apply(reader, sets[k]));

@@ -70,23 +70,6 @@ static st_Status is_place_free(st_System *system, int body, st_Vec3 at, bool wal
 
 /* ---- made with the system --------------------------------------------------------------------- */
 
-/* A place for the largest grain, whatever moves aside. */
-static st_Status check_walls(st_System *system, const sti_Inlet *inlet, const sti_FlowInlet *grains, st_Error *err)
-{
-    const double *reach = system->model.world->collider.body_reach;
-    int largest = 0;
-    for (int k = 1; k < grains->n; k++)
-        if (reach[grains->body[k]] > reach[grains->body[largest]]) largest = k;
-    uint64_t random = inlet->seed;
-    bool is = grains->n == 0;
-    for (int k = 0; k < WALL_TRIES && !is; k++)
-        STI_TRY(is_place_free(system, grains->body[largest], random_place(inlet, &random).p, true, &is, err));
-    if (is) return ST_OK;
-    return sti_fail(err, ST_ERR_ARGUMENT,
-                    "inlet \"%s\": its region has no place for a grain of %g m: walls and fixed bodies are in the way",
-                    inlet->name, 2 * reach[grains->body[largest]]);
-}
-
 /* Bodies that are joined to others, or that cannot move. The list is made on first use. */
 static st_Status list_bound(const sti_Model *model, sti_StepWork *work, st_Error *err)
 {
@@ -136,7 +119,23 @@ static st_Status create_flow(st_System *system, st_Error *err)
             out->body[out->n++] = body;
             mass += world->values.body[body].mass;
         }
-        STI_TRY(check_walls(system, &scene->inlet[k], &flow->inlet[k], err));
+        /* A place for the largest grain, whatever moves aside. */
+        const sti_FlowInlet *grains = &flow->inlet[k];
+        const double *reach = system->model.world->collider.body_reach;
+        int largest = 0;
+        for (int i = 1; i < grains->n; i++)
+            if (reach[grains->body[i]] > reach[grains->body[largest]]) largest = i;
+        uint64_t random = scene->inlet[k].seed;
+        bool is = grains->n == 0;
+        for (int i = 0; i < WALL_TRIES && !is; i++)
+            STI_TRY(is_place_free(system, grains->body[largest], random_place(&scene->inlet[k], &random).p, true, &is,
+                                  err));
+        if (!is) {
+            return sti_fail(
+                err, ST_ERR_ARGUMENT,
+                "inlet \"%s\": its region has no place for a grain of %g m: walls and fixed bodies are in the way",
+                scene->inlet[k].name, 2 * reach[grains->body[largest]]);
+        }
     }
     for (int k = 0; k < scene->n_outlets; k++) {
         /* A pattern other than a single star must match a body. */

@@ -105,22 +105,6 @@ static bool plan_links(Planning *p, int most)
     return larger;
 }
 
-/* A rotor follows if the joint that it belongs to is within one tree. */
-static void plan_followers(Planning *p)
-{
-    p->plan.n_followers = 0;
-    for (int k = 0; k < p->world->n_joints; k++) {
-        const sti_Joint *joint = &p->world->joint[k];
-        if (joint->rotor == 0 || joint->type == ST_JOINT_TENDON) continue;
-        const int a = p->of->node[joint->a], b = p->of->node[joint->b];
-        if (a == 0 && b == 0) continue;
-        const int root_a = a > 0 ? p->of->forest.node[a].root : 0, root_b = b > 0 ? p->of->forest.node[b].root : 0;
-        const bool planned = (a == 0 || p->link[a] >= 0) && (b == 0 || p->link[b] >= 0);
-        if (!planned || (root_a > 0 && root_b > 0 && root_a != root_b)) continue;
-        p->plan.follower[p->plan.n_followers++] = (sti_TreeFollower){p->block[joint->rotor], joint->rotor_row};
-    }
-}
-
 st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *work, const double *q, st_Error *err)
 {
     const sti_World *world = model->world;
@@ -153,7 +137,19 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     const int most[] = {MOST_VELOCITIES, INT_MAX};
     for (int k = open_alone ? 1 : 0, larger = true; k < 2 && status == ST_OK && larger; k++) {
         larger = plan_links(&p, most[k]);
-        plan_followers(&p);
+        /* A rotor follows if the joint that it belongs to is within one tree. */
+        p.plan.n_followers = 0;
+        for (int j = 0; j < p.world->n_joints; j++) {
+            const sti_Joint *joint = &p.world->joint[j];
+            if (joint->rotor == 0 || joint->type == ST_JOINT_TENDON) continue;
+            const int node_a = p.of->node[joint->a], node_b = p.of->node[joint->b];
+            if (node_a == 0 && node_b == 0) continue;
+            const int root_a = node_a > 0 ? p.of->forest.node[node_a].root : 0,
+                      root_b = node_b > 0 ? p.of->forest.node[node_b].root : 0;
+            const bool planned = (node_a == 0 || p.link[node_a] >= 0) && (node_b == 0 || p.link[node_b] >= 0);
+            if (!planned || (root_a > 0 && root_b > 0 && root_a != root_b)) continue;
+            p.plan.follower[p.plan.n_followers++] = (sti_TreeFollower){p.block[joint->rotor], joint->rotor_row};
+        }
         if (p.plan.n_links > 0)
             status = sti_tree_coordinates_create(a, &p.plan, model->n_blocks, model->first, k == 1,
                                                  k == 1 ? &own->open : &own->trees, err);

@@ -419,39 +419,6 @@ static void measure_wall(const st_System *system, const sti_Measured *of, double
 
 /* ---- repose ------------------------------------------------------------------------------------------- */
 
-/* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth and four
- * fifths of the height of the heap, above the lowest point of the region. */
-static void measure_repose(const sti_Model *model, const sti_State *state, const sti_MeasureEntry *measure,
-                           const sti_Measured *of, double *out)
-{
-    const sti_World *world = model->world;
-    const double floor = -sti_region_half(&measure->region).z;
-    double height = 0, radius = 0, top[REPOSE_RINGS] = {0};
-    for (int pass = 0; pass < 2; pass++)
-        for (int b = 1; b < world->n_bodies; b++) {
-            if (!is_inside(model, state, &measure->region, of, b)) continue;
-            const st_Vec3 p = rotate_back(measure->region.pose.q, sub(sti_pose(state->q, b).p, measure->region.pose.p));
-            const double r = hypot(p.x, p.y), z = p.z - floor + world->collider.body_reach[b];
-            const int ring = radius > 0 ? (int)fmin(r / radius * REPOSE_RINGS, REPOSE_RINGS - 1) : 0;
-            if (pass == 0) {
-                height = fmax(height, z);
-                radius = fmax(radius, r);
-            } else {
-                top[ring] = fmax(top[ring], z);
-            }
-        }
-    double n = 0, x = 0, y = 0, xx = 0, xy = 0;
-    for (int k = 0; k < REPOSE_RINGS; k++) {
-        const double r = (k + 0.5) / REPOSE_RINGS * radius;
-        if (top[k] < 0.2 * height || top[k] > 0.8 * height) continue;
-        n++, x += r, y += top[k], xx += r * r, xy += r * top[k];
-    }
-    const double across = n * xx - x * x;
-    out[0] = n >= 2 && across > 0 ? atan(-(n * xy - x * y) / across) : 0;
-    out[1] = height;
-    out[2] = radius;
-}
-
 st_Status st_system_measure(const st_System *system, int index, double *values, int *count, st_Error *err)
 {
     STI_NEED(system, err);
@@ -473,9 +440,36 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     case ST_MEASURE_WALL:
         measure_wall(system, of, values);
         break;
-    case ST_MEASURE_REPOSE:
-        measure_repose(&system->model, &system->state, measure, of, values);
-        break;
+    case ST_MEASURE_REPOSE: {
+        /* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth
+         * and four fifths of the height of the heap, above the lowest point of the region. */
+        const double floor = -sti_region_half(&measure->region).z;
+        double height = 0, radius = 0, top[REPOSE_RINGS] = {0};
+        for (int pass = 0; pass < 2; pass++)
+            for (int b = 1; b < world->n_bodies; b++) {
+                if (!is_inside(&system->model, &system->state, &measure->region, of, b)) continue;
+                const st_Vec3 p =
+                    rotate_back(measure->region.pose.q, sub(sti_pose(system->state.q, b).p, measure->region.pose.p));
+                const double r = hypot(p.x, p.y), z = p.z - floor + world->collider.body_reach[b];
+                const int ring = radius > 0 ? (int)fmin(r / radius * REPOSE_RINGS, REPOSE_RINGS - 1) : 0;
+                if (pass == 0) {
+                    height = fmax(height, z);
+                    radius = fmax(radius, r);
+                } else {
+                    top[ring] = fmax(top[ring], z);
+                }
+            }
+        double n = 0, x = 0, y = 0, xx = 0, xy = 0;
+        for (int k = 0; k < REPOSE_RINGS; k++) {
+            const double r = (k + 0.5) / REPOSE_RINGS * radius;
+            if (top[k] < 0.2 * height || top[k] > 0.8 * height) continue;
+            n++, x += r, y += top[k], xx += r * r, xy += r * top[k];
+        }
+        const double across = n * xx - x * x;
+        values[0] = n >= 2 && across > 0 ? atan(-(n * xy - x * y) / across) : 0;
+        values[1] = height;
+        values[2] = radius;
+    } break;
     default:
         return sti_sensor_read(system, measure, of, values, err);
     }

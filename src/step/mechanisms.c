@@ -305,36 +305,6 @@ static st_Status take_list(sti_Mechanisms *m, int n, st_Error *err)
     return ST_OK;
 }
 
-/* Copies controls and pushes of the user to the mechanisms. */
-static st_Status forward_controls(sti_Mechanisms *m, const sti_World *world, st_Error *err)
-{
-    st_System *s = m->system;
-    sti_World *to = s->model.world;
-    bool held = false;
-    for (int j = 0; j < sti_control_count(world); j++) {
-        const sti_Control *from = &world->control[j];
-        bool same = from->is_set == to->control[j].is_set;
-        for (int i = 0; i < 6; i++)
-            same = same && from->value[i] == to->control[j].value[i];
-        if (same) continue;
-        to->n_controls += from->is_set - to->control[j].is_set;
-        to->control[j] = *from;
-        s->work.rows_stale = true;
-        held = held || (j < to->n_joints && to->joint[j].held);
-    }
-    if (held) { /* as in st_system_set_motor */
-        STI_TRY(sti_refresh_rows(&s->model, &s->state, &s->work, err));
-        STI_TRY(sti_meet_jump(&s->model, &s->state, &s->work, err));
-    }
-    STI_TRY(STI_GROW(&to->allocator, to->push, to->push_capacity, (int64_t)world->n_pushes + m->n_grains, err));
-    to->n_pushes = 0;
-    for (int p = 0; p < world->n_pushes; p++) { /* sorted by body; bodies that are not grains keep their order */
-        to->push[to->n_pushes] = world->push[p];
-        to->push[to->n_pushes++].body = m->number[world->push[p].body];
-    }
-    return ST_OK;
-}
-
 st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const sti_State *state, double h, bool afresh,
                                st_Error *err)
 {
@@ -376,7 +346,31 @@ st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const 
                6 * sizeof *s->state.v);
         memcpy(m->q_start + (int64_t)4 * k, state->q + (int64_t)STI_BODY_Q * (b - 1) + 3, 4 * sizeof *m->q_start);
     }
-    STI_TRY(forward_controls(m, world, err));
+    /* Copies controls and pushes of the user to the mechanisms. */
+    sti_World *to = s->model.world;
+    bool held = false;
+    for (int j = 0; j < sti_control_count(world); j++) {
+        const sti_Control *from = &world->control[j];
+        bool same = from->is_set == to->control[j].is_set;
+        for (int i = 0; i < 6; i++)
+            same = same && from->value[i] == to->control[j].value[i];
+        if (same) continue;
+        to->n_controls += from->is_set - to->control[j].is_set;
+        to->control[j] = *from;
+        s->work.rows_stale = true;
+        held = held || (j < to->n_joints && to->joint[j].held);
+    }
+    if (held) { /* as in st_system_set_motor */
+        STI_TRY(sti_refresh_rows(&s->model, &s->state, &s->work, err));
+        STI_TRY(sti_meet_jump(&s->model, &s->state, &s->work, err));
+    }
+    STI_TRY(STI_GROW(&to->allocator, to->push, to->push_capacity, (int64_t)world->n_pushes + m->n_grains, err));
+    to->n_pushes = 0;
+    for (int p = 0; p < world->n_pushes; p++) { /* sorted by body; bodies that are not grains keep their order */
+        to->push[to->n_pushes] = world->push[p];
+        to->push[to->n_pushes++].body = m->number[world->push[p].body];
+    }
+
     m->saved_size = st_system_save(s, NULL, 0);
     char *saved = m->saved;
     const st_Status status = STI_GROW(&m->allocator, saved, m->saved_capacity, (int64_t)m->saved_size, err);

@@ -305,39 +305,6 @@ static int surface_of(const sti_World *world, int shape)
     return world->values.surfaces.kind != NULL ? world->values.surfaces.kind[shape] : 0;
 }
 
-static void put_wall(const sti_Model *model, const sti_State *state, int shape, const Arrays *arrays,
-                     sti_FlatWall *wall)
-{
-    const sti_World *world = model->world;
-    const st_ShapeDef *def = sti_shape_def(world->scene, shape);
-    const int owner = world->scene->shape_body[shape];
-    const st_Pose body = sti_pose(state->q, owner), in_body = *sti_shape_pose(world->scene, shape);
-    const st_Pose pose = pose_product(body, in_body);
-    const st_Mat3 R = quat_matrix(pose.q), turn = quat_matrix(in_body.q);
-    const sti_Shape *made = sti_shape_of(&world->collider, shape);
-    const bool ball = def->type == ST_SHAPE_SPHERE, box = def->type == ST_SHAPE_BOX;
-    wall->type = box                           ? STI_FLAT_BOX
-                 : ball                        ? STI_FLAT_BALL
-                 : def->type == ST_SHAPE_PLANE ? STI_FLAT_PLANE
-                 : is_mesh(def)                ? STI_FLAT_MESH
-                                               : STI_FLAT_SOLID;
-    wall->solid = made->mesh != NULL && made->mesh->solid;
-    wall->hull = arrays->n_hulls > 0 ? arrays->hull_of[world->collider.kind[shape]] : -1;
-    wall->round = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
-    wall->size = 0.5 * made->thick;
-    wall->surface = surface_of(world, shape);
-    put_own(world->scene, shape, wall->own);
-    vec3_store(wall->x, wall->type == STI_FLAT_SOLID ? pose_point(pose, made->middle) : pose.p);
-    vec3_store(wall->half, wall->type == STI_FLAT_BOX ? def->half : vec3(ball ? def->radius : made->reach, 0, 0));
-    memcpy(wall->axis, R.m, sizeof wall->axis);
-    wall->body = world->body[owner].n_dofs > 0 ? owner - 1 : -1;
-    const st_Vec3 middle = wall->type == STI_FLAT_SOLID ? made->middle : vec3(0, 0, 0);
-    vec3_store(wall->at, pose_point(in_body, middle));
-    memcpy(wall->turn, turn.m, sizeof wall->turn);
-    vec3_store(wall->belt, add(def->surface_velocity, cross(def->surface_spin, middle)));
-    vec3_store(wall->belt + 3, def->surface_spin);
-}
-
 static void fill_arrays(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, const Arrays *to)
 {
     const sti_World *world = model->world;
@@ -364,8 +331,37 @@ static void fill_arrays(const sti_Model *model, const sti_State *state, const st
         to->round[i] = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
         to->size[i] = ball ? def->radius : 0.5 * shape->thick;
     }
-    for (int w = 0; w < d->n_walls; w++)
-        put_wall(model, state, d->wall_shape[w], to, &to->wall[w]);
+    for (int w = 0; w < d->n_walls; w++) {
+        const int shape = d->wall_shape[w];
+        sti_FlatWall *wall = &to->wall[w];
+        const st_ShapeDef *def = sti_shape_def(world->scene, shape);
+        const int owner = world->scene->shape_body[shape];
+        const st_Pose body = sti_pose(state->q, owner), in_body = *sti_shape_pose(world->scene, shape);
+        const st_Pose pose = pose_product(body, in_body);
+        const st_Mat3 R = quat_matrix(pose.q), turn = quat_matrix(in_body.q);
+        const sti_Shape *made = sti_shape_of(&world->collider, shape);
+        const bool ball = def->type == ST_SHAPE_SPHERE, box = def->type == ST_SHAPE_BOX;
+        wall->type = box                           ? STI_FLAT_BOX
+                     : ball                        ? STI_FLAT_BALL
+                     : def->type == ST_SHAPE_PLANE ? STI_FLAT_PLANE
+                     : is_mesh(def)                ? STI_FLAT_MESH
+                                                   : STI_FLAT_SOLID;
+        wall->solid = made->mesh != NULL && made->mesh->solid;
+        wall->hull = to->n_hulls > 0 ? to->hull_of[world->collider.kind[shape]] : -1;
+        wall->round = ball || def->type == ST_SHAPE_CAPSULE ? def->radius : 0;
+        wall->size = 0.5 * made->thick;
+        wall->surface = surface_of(world, shape);
+        put_own(world->scene, shape, wall->own);
+        vec3_store(wall->x, wall->type == STI_FLAT_SOLID ? pose_point(pose, made->middle) : pose.p);
+        vec3_store(wall->half, wall->type == STI_FLAT_BOX ? def->half : vec3(ball ? def->radius : made->reach, 0, 0));
+        memcpy(wall->axis, R.m, sizeof wall->axis);
+        wall->body = world->body[owner].n_dofs > 0 ? owner - 1 : -1;
+        const st_Vec3 middle = wall->type == STI_FLAT_SOLID ? made->middle : vec3(0, 0, 0);
+        vec3_store(wall->at, pose_point(in_body, middle));
+        memcpy(wall->turn, turn.m, sizeof wall->turn);
+        vec3_store(wall->belt, add(def->surface_velocity, cross(def->surface_spin, middle)));
+        vec3_store(wall->belt + 3, def->surface_spin);
+    }
     const sti_Surfaces *surfaces = &world->values.surfaces;
     for (int k = 0; surfaces->kind != NULL && k < surfaces->n_kinds * surfaces->n_kinds; k++) {
         to->mu[k] = surfaces->table[k].mu;

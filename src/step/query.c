@@ -99,28 +99,6 @@ static void cast_in_cell(const sti_World *world, Cast cast, double length)
     }
 }
 
-static st_Status cast_ray(const sti_World *world, const st_Ray *ray, uint32_t groups, st_RayHit *hit, st_Error *err)
-{
-    st_Vec3 from = ray->from, direction = ray->direction;
-    double size = norm(direction);
-    *hit = (st_RayHit){.distance = INFINITY};
-    if (!vec3_finite(from) || !isfinite(size) || !(size > 0) || !(ray->length >= 0))
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "a ray from (%g, %g, %g) along (%g, %g, %g) for %g m: must be finite, with a direction and a "
-                        "length >= 0",
-                        from.x, from.y, from.z, direction.x, direction.y, direction.z, ray->length);
-    Cast cast = {world, from, scale(1 / size, direction), 0, groups, ray->length, hit};
-    const sti_Pairs *pairs = &world->collider.pairs;
-    for (int k = 0; k < pairs->n_planes; k++)
-        (void)cast_at(&cast, pairs->plane[k].shape);
-    if (world->scene->cell.repeats)
-        cast_in_cell(world, cast, ray->length);
-    else
-        sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
-    if (hit->shape.index1 != 0) hit->point = add(from, scale(hit->distance, cast.way));
-    return ST_OK;
-}
-
 st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out, st_Error *err)
 {
     STI_NEED(system, err);
@@ -130,8 +108,28 @@ st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t 
                         n);
     STI_TRY(sti_device_fetch(system, err));
     STI_TRY(placed_world(&system->model, &system->state, &world, err));
-    for (int k = 0; k < n; k++)
-        STI_TRY(cast_ray(world, &rays[k], groups, &out[k], err));
+    for (int k = 0; k < n; k++) {
+        const st_Ray *ray = &rays[k];
+        st_RayHit *hit = &out[k];
+        st_Vec3 from = ray->from, direction = ray->direction;
+        double size = norm(direction);
+        *hit = (st_RayHit){.distance = INFINITY};
+        if (!vec3_finite(from) || !isfinite(size) || !(size > 0) || !(ray->length >= 0))
+            return sti_fail(
+                err, ST_ERR_ARGUMENT,
+                "a ray from (%g, %g, %g) along (%g, %g, %g) for %g m: must be finite, with a direction and a "
+                "length >= 0",
+                from.x, from.y, from.z, direction.x, direction.y, direction.z, ray->length);
+        Cast cast = {world, from, scale(1 / size, direction), 0, groups, ray->length, hit};
+        const sti_Pairs *pairs = &world->collider.pairs;
+        for (int i = 0; i < pairs->n_planes; i++)
+            (void)cast_at(&cast, pairs->plane[i].shape);
+        if (world->scene->cell.repeats)
+            cast_in_cell(world, cast, ray->length);
+        else
+            sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
+        if (hit->shape.index1 != 0) hit->point = add(from, scale(hit->distance, cast.way));
+    }
     return ST_OK;
 }
 

@@ -58,22 +58,6 @@ static st_Status add_equality(Projecting *projecting, const sti_RowList *from, i
     return ST_OK;
 }
 
-static st_Status add_inequality(Projecting *projecting, const sti_RowList *from, int k, double gap)
-{
-    sti_Assembly *out = projecting->out;
-    const st_Allocator *a = &projecting->model->allocator;
-    int row = out->H.n_rows;
-    STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, projecting->err));
-    STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, projecting->err));
-    STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, projecting->err));
-    STI_TRY(add_constraint(projecting, &out->H, from, k));
-    out->w[row] = gap;
-    out->r[row] = 0;
-    out->law[row] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = row};
-    projecting->error = fmax(projecting->error, -gap);
-    return ST_OK;
-}
-
 /* Constraint values and rows at q_new. */
 static st_Status linearise_constraints(Projecting *projecting)
 {
@@ -102,65 +86,19 @@ static st_Status linearise_constraints(Projecting *projecting)
     for (int c = 0; c < sink->n_contacts; c++) {
         const sti_ContactEntry *contact = &sink->contact[c];
         if (!sti_ids_contain(&work->active_new, contact->id)) continue;
-        if (projecting->unilateral)
-            STI_TRY(add_inequality(projecting, &sink->contact_rows, contact->first_row, contact->gap));
-        else
+        if (projecting->unilateral) {
+            int row = out->H.n_rows;
+            STI_TRY(STI_GROW(a, out->w, out->w_capacity, row + 1, projecting->err));
+            STI_TRY(STI_GROW(a, out->r, out->r_capacity, row + 1, projecting->err));
+            STI_TRY(STI_GROW(a, out->law, out->law_capacity, row + 1, projecting->err));
+            STI_TRY(add_constraint(projecting, &out->H, &sink->contact_rows, contact->first_row));
+            out->w[row] = contact->gap;
+            out->r[row] = 0;
+            out->law[row] = (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = row};
+            projecting->error = fmax(projecting->error, -contact->gap);
+        } else
             STI_TRY(add_equality(projecting, &sink->contact_rows, contact->first_row, contact->gap));
     }
-    return ST_OK;
-}
-
-/* f = M e. M is already in the problem. */
-static void momentum_of(const Projecting *projecting, double *f)
-{
-    const sti_Model *model = projecting->model;
-    const sti_StepWork *work = projecting->work;
-    const st_Model *table = &model->table;
-    const double *M = projecting->out->M;
-    double *e = work->projection.error;
-    sti_difference(model, work->q_new, work->projection.q_from, e);
-    for (int b = 0; b < table->n_blocks; b++)
-        for (int i = table->first[b]; i < table->first[b + 1]; i++) {
-            const bool marked = model->mass.marked != NULL && model->mass.marked[b];
-            f[i] = 0;
-            for (int j = marked ? i : table->first[b]; j < (marked ? i + 1 : table->first[b + 1]); j++, M++)
-                f[i] += *M * e[j];
-        }
-}
-
-/* Computes d of one Newton step in projection.step. */
-static st_Status projection_step(Projecting *projecting)
-{
-    const sti_Model *model = projecting->model;
-    const sti_State *state = projecting->state;
-    sti_StepWork *work = projecting->work;
-    const st_Model *table = &model->table;
-    sti_Assembly *out = projecting->out;
-    STI_TRY(STI_GROW(&model->allocator, out->G.p, out->G.p_capacity, 1, projecting->err));
-    STI_TRY(STI_GROW(&model->allocator, out->H.p, out->H.p_capacity, 1, projecting->err));
-    STI_TRY(sti_mass(model, out, work->q_new, projecting->err));
-    if (projecting->straight)
-        memset(out->f, 0, (size_t)table->n_v * sizeof *out->f);
-    else
-        momentum_of(projecting, out->f);
-    st_Problem problem = {
-        .n_v = table->n_v,
-        .n_l = out->G.n_rows,
-        .n_r = out->H.n_rows,
-        .n_contacts = out->H.n_rows,
-        .A = {.n_blocks = table->n_blocks, .first = table->first, .x = out->M, .diagonal = model->mass.marked},
-        .symmetric = true,
-        .G = {table->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
-        .H = {table->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
-        .f = out->f,
-        .g = out->g,
-        .w = out->w,
-        .contact = out->law};
-    st_Solution solution = {.v = work->projection.step, .l = out->l, .r = out->r};
-    st_SolveInfo info;
-    STI_TRY(
-        sti_solve_problem(model, state, work, work->projection.solver, &problem, &solution, &info, projecting->err));
-    sti_lap(work, ST_STAGE_PROJECT);
     return ST_OK;
 }
 
@@ -190,7 +128,47 @@ static st_Status project_iterate(Projecting *projecting, double *best)
             continue;
         }
         if (*best <= STI_PROJECTION_ERROR || !isfinite(projecting->error)) return ST_OK;
-        STI_TRY(projection_step(projecting));
+        /* Computes d of one Newton step in projection.step. */
+        const sti_State *state = projecting->state;
+        const st_Model *table = &model->table;
+        sti_Assembly *out = projecting->out;
+        STI_TRY(STI_GROW(&model->allocator, out->G.p, out->G.p_capacity, 1, projecting->err));
+        STI_TRY(STI_GROW(&model->allocator, out->H.p, out->H.p_capacity, 1, projecting->err));
+        STI_TRY(sti_mass(model, out, work->q_new, projecting->err));
+        if (projecting->straight)
+            memset(out->f, 0, (size_t)table->n_v * sizeof *out->f);
+        else {
+            /* f = M e. M is already in the problem. */
+            const double *M = projecting->out->M;
+            double *e = work->projection.error;
+            sti_difference(model, work->q_new, work->projection.q_from, e);
+            for (int b = 0; b < table->n_blocks; b++)
+                for (int i = table->first[b]; i < table->first[b + 1]; i++) {
+                    const bool marked = model->mass.marked != NULL && model->mass.marked[b];
+                    out->f[i] = 0;
+                    for (int j = marked ? i : table->first[b]; j < (marked ? i + 1 : table->first[b + 1]); j++, M++)
+                        out->f[i] += *M * e[j];
+                }
+        }
+        st_Problem problem = {
+            .n_v = table->n_v,
+            .n_l = out->G.n_rows,
+            .n_r = out->H.n_rows,
+            .n_contacts = out->H.n_rows,
+            .A = {.n_blocks = table->n_blocks, .first = table->first, .x = out->M, .diagonal = model->mass.marked},
+            .symmetric = true,
+            .G = {table->n_v, out->G.n_rows, out->G.p, out->G.i, out->G.x},
+            .H = {table->n_v, out->H.n_rows, out->H.p, out->H.i, out->H.x},
+            .f = out->f,
+            .g = out->g,
+            .w = out->w,
+            .contact = out->law};
+        st_Solution solution = {.v = work->projection.step, .l = out->l, .r = out->r};
+        st_SolveInfo info;
+        STI_TRY(sti_solve_problem(model, state, work, work->projection.solver, &problem, &solution, &info,
+                                  projecting->err));
+        sti_lap(work, ST_STAGE_PROJECT);
+
         sti_move(model, work->q_new, work->projection.step, 1.0, work->q_new);
     }
     return ST_OK;

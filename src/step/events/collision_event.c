@@ -156,30 +156,6 @@ static double lowest_of_cubic(double p0, double m0, double p1, double m1, double
     return s;
 }
 
-/* The first place at which a gap may be negative that closes at the start (in `trial`) and opens at the end; 1: none.
- * Both lists are sorted by id. */
-static double first_dip(const Way *way)
-{
-    const sti_Model *model = way->model;
-    const sti_State *state = way->state;
-    const sti_StepWork *work = way->work;
-    const st_Sink *sink = &work->trial;
-    const double *v = sti_integrator(model)->order == 1 ? work->v_new : state->v;
-    double first = 1, least;
-    for (int c = 0, k = 0; c < sink->n_contacts; c++) {
-        const sti_ContactEntry *contact = &sink->contact[c];
-        while (k < work->lookout.n_opening && work->lookout.opening[k].id < contact->id)
-            k++;
-        if (k == work->lookout.n_opening || work->lookout.opening[k].id != contact->id) continue;
-        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, v);
-        if (rate >= 0) continue;
-        const sti_Opening *end = &work->lookout.opening[k];
-        double s = lowest_of_cubic(contact->gap, way->h * rate, end->gap, way->h * end->rate, &least);
-        if (least < -model->def.active_gap) first = fmin(first, s);
-    }
-    return first;
-}
-
 /* Evaluates F at the end of the step, and at the first place where a gap may have closed and opened again. */
 static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
 {
@@ -201,7 +177,21 @@ static st_Status look_between(Way *way, Bracket *bracket, st_Error *err)
     }
     if (bracket->F_hi >= -model->def.active_gap && work->lookout.n_opening == 0) return ST_OK;
     STI_TRY(smallest_gap(way, 0, &bracket->F_lo, err));
-    const double dip = first_dip(way);
+    /* The first place at which a gap may be negative that closes at the start (in `trial`) and opens at the end; 1:
+     * none. Both lists are sorted by id. */
+    const double *v = sti_integrator(model)->order == 1 ? work->v_new : state->v;
+    double dip = 1, least;
+    for (int c = 0, k = 0; c < sink->n_contacts; c++) {
+        const sti_ContactEntry *contact = &sink->contact[c];
+        while (k < work->lookout.n_opening && work->lookout.opening[k].id < contact->id)
+            k++;
+        if (k == work->lookout.n_opening || work->lookout.opening[k].id != contact->id) continue;
+        const double rate = sti_row_dot(&sink->contact_rows, contact->first_row, v);
+        if (rate >= 0) continue;
+        const sti_Opening *end = &work->lookout.opening[k];
+        double s = lowest_of_cubic(contact->gap, way->h * rate, end->gap, way->h * end->rate, &least);
+        if (least < -model->def.active_gap) dip = fmin(dip, s);
+    }
     if (dip < 1) {
         double F;
         STI_TRY(smallest_gap(way, dip, &F, err));

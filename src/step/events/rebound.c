@@ -117,45 +117,6 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
 
 /* ---- no energy from rebounds -------------------------------------------------------------------- */
 
-/* Work of contact c at the mean of old and new velocity, relative to belts. The work of a contact that does not rebound
- * is negative; positive work of one that overlaps is drift correction and not counted. */
-static double work_of_contact(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c,
-                              bool leaves)
-{
-    const sti_Assembly *out = &work->step;
-    const st_ContactLaw *law = &out->law[c];
-    double done = 0;
-    for (int k = 0; k < law->dim; k++) {
-        const double r = out->r[law->first + k], w = out->w[law->first + k], u = out->u[law->first + k];
-        if (r == 0) continue;
-        sti_RowView row;
-        double before = 0;
-        sti_view_row(model, work, c, k, &row);
-        for (int e = 0; e < row.n; e++)
-            before += row.x[e] * stage->v_base[row.i[e]];
-        const double part = 0.5 * r * (k == 0 ? u - w + before : u + w + before);
-        done += k == 0 && !leaves ? fmin(part, 0) : part;
-    }
-    return done;
-}
-
-/* Work of all islands with a rebound. */
-static void works_of_islands(const sti_Model *model, sti_StepWork *work, const sti_Stage *stage)
-{
-    const sti_Rebounds *rebounds = &work->rebounds;
-    for (int k = 0; k < sti_islands_count(work->islands); k++)
-        rebounds->island[k].work = rebounds->island[k].sum = 0;
-    for (int c = 0, next = 0; c < work->step.n_gaps; c++) {
-        const int k = sti_islands_of(work->islands, c);
-        const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
-        next += leaves;
-        if (k < 0 || !rebounds->island[k].rebounds) continue;
-        const double done = work_of_contact(model, work, stage, c, leaves);
-        rebounds->island[k].work += done;
-        rebounds->island[k].sum += fabs(done);
-    }
-}
-
 enum { HALVINGS = 6, FEW_CONTACTS = 64 };
 
 /* Do the rebounds of an island contradict each other, or contacts at rest? A body between two walls that are closer
@@ -185,7 +146,34 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
     }
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
-        works_of_islands(model, work, stage);
+        /* Work of all islands with a rebound. */
+        for (int k = 0; k < sti_islands_count(work->islands); k++)
+            rebounds->island[k].work = rebounds->island[k].sum = 0;
+        for (int c = 0, next = 0; c < work->step.n_gaps; c++) {
+            const int k = sti_islands_of(work->islands, c);
+            const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
+            next += leaves;
+            if (k < 0 || !rebounds->island[k].rebounds) continue;
+            /* Work of contact c at the mean of old and new velocity, relative to belts. The work of a contact that does
+             * not rebound is negative; positive work of one that overlaps is drift correction and not counted. */
+            const sti_Assembly *out = &work->step;
+            const st_ContactLaw *law = &out->law[c];
+            double done = 0;
+            for (int j = 0; j < law->dim; j++) {
+                const double r = out->r[law->first + j], w = out->w[law->first + j], u = out->u[law->first + j];
+                if (r == 0) continue;
+                sti_RowView row;
+                double before = 0;
+                sti_view_row(model, work, c, j, &row);
+                for (int e = 0; e < row.n; e++)
+                    before += row.x[e] * stage->v_base[row.i[e]];
+                const double part = 0.5 * r * (j == 0 ? u - w + before : u + w + before);
+                done += j == 0 && !leaves ? fmin(part, 0) : part;
+            }
+
+            rebounds->island[k].work += done;
+            rebounds->island[k].sum += fabs(done);
+        }
         for (int k = 0; k < sti_islands_count(work->islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
             const bool none = round == 0 && island->rebounds && contradicts(work, k);

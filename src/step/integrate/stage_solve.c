@@ -204,26 +204,6 @@ static bool floats(const sti_Model *model, const sti_StepWork *work, const sti_C
     return true;
 }
 
-/* Releases deep overlaps that joints hold. */
-static st_Status release_held(const sti_Model *model, sti_StepWork *work, st_Error *err)
-{
-    sti_Assembly *out = &work->step;
-    Holding holding = {.group = {-1, -1}};
-    if (!model->rigid || model->def.contact != ST_CONTACT_RIGID || out->piled || work->here.joint_rows.n_rows == 0)
-        return ST_OK;
-    for (int c = 0; c < out->n_gaps; c++) {
-        const sti_ContactEntry *entry = &out->chosen[c].entry;
-        bool held = false;
-        if (!is_deep(model, entry)) continue;
-        STI_TRY(sti_find_joined(model, work, err));
-        if (!floats(model, work, entry)) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
-        if (!held) continue;
-        allow_compliance(out);
-        release(model, work, c);
-    }
-    return ST_OK;
-}
-
 /* Some overlaps cannot be opened by any impulse: joints hold the bodies, a motor without limit drives them together, or
  * friction locks the motion that joints allow. The compliance of overlaps (docs/methods.md 4) is a share of the
  * mobility without joints. It then absorbs the correction with very large forces, and the friction of these forces
@@ -283,21 +263,6 @@ static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, dou
         memset(out->r + row, 0, (size_t)out->law[c].dim * sizeof *out->r);
     }
     return ST_OK;
-}
-
-/* The total momentum available in a stage: all bodies at the fastest speed, and the impulses of forces, motors, springs
- * and drift correction. */
-static double available_momentum(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double eta)
-{
-    const sti_Assembly *out = &work->step;
-    double mass = 0, driven = 0;
-    for (int b = 0; b < model->n_blocks; b++)
-        mass += sti_mass_of(model, out->M, model->first[b]);
-    for (int k = 0; k < out->n_bounded; k++)
-        driven += fabs(out->r[out->law[out->n_gaps + k].first]);
-    for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
-        driven += fabs(out->l[k]);
-    return driven + mass * (state->fastest.speed + eta * state->fastest.pull + model->def.correction_speed);
 }
 
 /* The changes of momentum that a stage shows: those of centres of mass, and those by forces, motors and springs. */
@@ -365,7 +330,20 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     if (work->sleep.n_asleep > 0) sti_sleep_impulses(work, stage->eta);
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
     st_Solution solution = {.v = v, .l = out->l, .u = out->u, .r = out->r};
-    STI_TRY(release_held(model, work, err));
+    /* Releases deep overlaps that joints hold. */
+    Holding holding = {.group = {-1, -1}};
+    if (model->rigid && model->def.contact == ST_CONTACT_RIGID && !out->piled && work->here.joint_rows.n_rows != 0) {
+        for (int c = 0; c < out->n_gaps; c++) {
+            const sti_ContactEntry *entry = &out->chosen[c].entry;
+            bool held = false;
+            if (!is_deep(model, entry)) continue;
+            STI_TRY(sti_find_joined(model, work, err));
+            if (!floats(model, work, entry)) STI_TRY(joints_hold(model, work, &holding, c, &held, err));
+            if (!held) continue;
+            allow_compliance(out);
+            release(model, work, c);
+        }
+    }
     if (stage->means != NULL && stage->means->again && !sti_joint_coordinates_used(work))
         STI_TRY(sti_islands_correct(work->islands, &out->problem, &solution, info, err));
     else
@@ -389,7 +367,17 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
                          work->here.joint_rows.n_rows > 0 && out->n_gaps > 0;
     for (int round = 0; round < LEFT_ROUNDS; round++) {
         if (!jointed && !(out->compliant && (round > 0 || out->overlapping > 0))) break;
-        const double momentum = available_momentum(model, state, work, stage->eta);
+        /* The total momentum available in a stage: all bodies at the fastest speed, and the impulses of forces, motors,
+         * springs and drift correction. */
+        double mass = 0, driven = 0;
+        for (int b = 0; b < model->n_blocks; b++)
+            mass += sti_mass_of(model, out->M, model->first[b]);
+        for (int k = 0; k < out->n_bounded; k++)
+            driven += fabs(out->r[out->law[out->n_gaps + k].first]);
+        for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
+            driven += fabs(out->l[k]);
+        const double momentum =
+            driven + mass * (state->fastest.speed + stage->eta * state->fastest.pull + model->def.correction_speed);
         const bool solved = round == 0 || info->converged;
         bool any = false;
         const double visible = jointed ? visible_momentum(model, state, work, stage, v) : INFINITY;

@@ -27,24 +27,6 @@
 
 static const double RESOLVED = 3; /* h^2 K/J up to which rows at q are stable in a step; the limit is 4 */
 
-/* Contacts that close in this step, or rebound: E = 0 for the mechanisms that they push. */
-static st_Status leave_landings(const sti_Model *model, sti_StepWork *work, double *E, st_Error *err)
-{
-    const sti_Assembly *out = &work->step;
-    for (int c = 0; c < out->n_gaps; c++) {
-        const int row = out->law[c].first;
-        bool lands = out->r[row] > 0 && out->w[row] > 0;
-        for (int k = 0; k < work->rebounds.n && !lands; k++)
-            lands = work->rebounds.at[k].contact == c;
-        if (!lands) continue;
-        STI_TRY(sti_find_joined(model, work, err));
-        for (int64_t e = out->H.p[row]; e < out->H.p[row + 1]; e++)
-            for (int i = 0; i < model->n_v; i++)
-                if (work->joined.of[i] == work->joined.of[out->H.i[e]]) E[i] = 0;
-    }
-    return ST_OK;
-}
-
 /* May the impulses l pull so hard that E > 0? K <= 2 |s| |f| for one force; most bodies have at most four. */
 static bool may_be_stiff(const sti_Model *model, const double *M, const double *l, double eta)
 {
@@ -95,7 +77,19 @@ st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, st
         }
     }
     if (!any) return ST_OK;
-    STI_TRY(leave_landings(model, work, E, err));
+    /* Contacts that close in this step, or rebound: E = 0 for the mechanisms that they push. */
+    for (int c = 0; c < out->n_gaps; c++) {
+        const int row = out->law[c].first;
+        bool lands = out->r[row] > 0 && out->w[row] > 0;
+        for (int k = 0; k < work->rebounds.n && !lands; k++)
+            lands = work->rebounds.at[k].contact == c;
+        if (!lands) continue;
+        STI_TRY(sti_find_joined(model, work, err));
+        for (int64_t e = out->H.p[row]; e < out->H.p[row + 1]; e++)
+            for (int i = 0; i < model->n_v; i++)
+                if (work->joined.of[i] == work->joined.of[out->H.i[e]]) E[i] = 0;
+    }
+
     any = false;
     for (int i = 0; i < n_v; i++)
         any = any || E[i] > 0;
