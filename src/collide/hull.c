@@ -76,53 +76,6 @@ static st_Status fail_thin(st_Error *err)
     return sti_fail(err, ST_ERR_ARGUMENT, "the hull of its points is too thin to tell its faces apart");
 }
 
-/* Adds one face, with its corners in order about its middle. */
-static st_Status take_face(qhT *qh, facetT *facet, const Work *work, sti_Facets *f, Room *room, st_Error *err)
-{
-    Corner *corner = work->corner;
-    const int first = room->face_first[f->n_faces];
-    int n = 0;
-    st_Vec3 middle = vec3(0, 0, 0), normal = vec3_load(facet->normal);
-    vertexT *vertex, **vertexp;
-    FOREACHvertex_(facet->vertices)
-    {
-        if (n == work->vertices || first + n == most_corners(work) || f->n_faces == 2 * work->vertices)
-            return fail_thin(err); /* more than Euler's formula allows for so many vertices */
-        corner[n].vertex = work->number[qh_pointid(qh, vertex->point)];
-        middle = add(middle, room->vertex[corner[n].vertex]);
-        n++;
-    }
-    middle = scale(1.0 / n, middle);
-    st_Vec3 x = orthogonal(normal), y = cross(normal, x);
-    double highest = -INFINITY;
-    for (int k = 0; k < n; k++) {
-        st_Vec3 d = sub(room->vertex[corner[k].vertex], middle);
-        corner[k].angle = atan2(dot(y, d), dot(x, d));
-        highest = fmax(highest, dot(normal, room->vertex[corner[k].vertex]));
-    }
-    qsort(corner, (size_t)n, sizeof *corner, by_angle);
-    for (int k = 0; k < n; k++)
-        room->face_vertex[first + k] = corner[k].vertex;
-    room->normal[f->n_faces] = normal;
-    room->offset[f->n_faces] = highest;
-    room->face_first[++f->n_faces] = first + n;
-    return ST_OK;
-}
-
-/* The edges at each vertex, sorted by number. */
-static void find_spokes(const sti_Facets *f, Room *room)
-{
-    for (int v = 0; v <= f->n_vertices; v++)
-        room->spoke_first[v] = 0;
-    for (int k = 0; k < f->n_edges; k++)
-        room->spoke_first[room->edge[4 * k]]++, room->spoke_first[room->edge[4 * k + 1]]++;
-    for (int v = 0; v < f->n_vertices; v++)
-        room->spoke_first[v + 1] += room->spoke_first[v];
-    for (int k = f->n_edges - 1; k >= 0; k--) /* from the end, so that each ends at its start */
-        for (int end = 0; end < 2; end++)
-            room->spoke[--room->spoke_first[room->edge[4 * k + end]]] = k;
-}
-
 static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, sti_Hull *hull, Room *room, st_Error *err)
 {
     sti_Facets *f = &hull->facets;
@@ -136,8 +89,37 @@ static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, st
     f->vertex = room->vertex, f->normal = room->normal, f->offset = room->offset;
     f->face_first = room->face_first, f->face_vertex = room->face_vertex, f->edge = room->edge;
     f->spoke_first = room->spoke_first, f->spoke = room->spoke;
-    for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL; facet = facet->next)
-        STI_TRY(take_face(qh, facet, work, f, room, err));
+    for (facetT *facet = qh->facet_list; facet != NULL && facet->next != NULL; facet = facet->next) {
+        /* Adds one face, with its corners in order about its middle. */
+        Corner *corner = work->corner;
+        const int first = room->face_first[f->n_faces];
+        int n_corners = 0;
+        st_Vec3 middle = vec3(0, 0, 0), normal = vec3_load(facet->normal);
+        vertexT *vertex, **vertexp;
+        FOREACHvertex_(facet->vertices)
+        {
+            if (n_corners == work->vertices || first + n_corners == most_corners(work) ||
+                f->n_faces == 2 * work->vertices)
+                return fail_thin(err); /* more than Euler's formula allows for so many vertices */
+            corner[n_corners].vertex = work->number[qh_pointid(qh, vertex->point)];
+            middle = add(middle, room->vertex[corner[n_corners].vertex]);
+            n_corners++;
+        }
+        middle = scale(1.0 / n_corners, middle);
+        st_Vec3 x = orthogonal(normal), y = cross(normal, x);
+        double highest = -INFINITY;
+        for (int k = 0; k < n_corners; k++) {
+            st_Vec3 d = sub(room->vertex[corner[k].vertex], middle);
+            corner[k].angle = atan2(dot(y, d), dot(x, d));
+            highest = fmax(highest, dot(normal, room->vertex[corner[k].vertex]));
+        }
+        qsort(corner, (size_t)n_corners, sizeof *corner, by_angle);
+        for (int k = 0; k < n_corners; k++)
+            room->face_vertex[first + k] = corner[k].vertex;
+        room->normal[f->n_faces] = normal;
+        room->offset[f->n_faces] = highest;
+        room->face_first[++f->n_faces] = first + n_corners;
+    }
 
     /* Each edge once: from the face whose loop has its direction to the face whose loop is opposite. */
     /* Finds the face across each edge: two loops have an edge in opposite directions. */
@@ -166,7 +148,16 @@ static st_Status take_faces(qhT *qh, const st_Vec3 *points, const Work *work, st
             edge[0] = i, edge[1] = j, edge[2] = a, edge[3] = work->beside[k];
         }
 
-    find_spokes(f, room);
+    /* The edges at each vertex, sorted by number. */
+    for (int v = 0; v <= f->n_vertices; v++)
+        room->spoke_first[v] = 0;
+    for (int k = 0; k < f->n_edges; k++)
+        room->spoke_first[room->edge[4 * k]]++, room->spoke_first[room->edge[4 * k + 1]]++;
+    for (int v = 0; v < f->n_vertices; v++)
+        room->spoke_first[v + 1] += room->spoke_first[v];
+    for (int k = f->n_edges - 1; k >= 0; k--) /* from the end, so that each ends at its start */
+        for (int end = 0; end < 2; end++)
+            room->spoke[--room->spoke_first[room->edge[4 * k + end]]] = k;
     return f->n_vertices - f->n_edges + f->n_faces == 2 ? ST_OK : fail_thin(err);
 }
 
@@ -198,35 +189,31 @@ static st_Status take_result(qhT *qh, const st_Vec3 *points, int n, const st_All
     return status;
 }
 
-/* The size of the points, and their least spread: by the farthest point from the first, from the line through both,
- * and from the plane through three. */
-static st_Status check_points(const st_Vec3 *p, int n, st_Error *err)
-{
-    if (p == NULL || n < 4) return sti_fail(err, ST_ERR_ARGUMENT, "a hull needs at least 4 points, has %d", n);
-    STI_TRY(sti_check_points(p, n, err));
-    int far[3] = {0, 0, 0};
-    double most[3] = {0, 0, 0};
-    for (int k = 0; k < n; k++)
-        if (norm(sub(p[k], p[0])) > most[0]) most[0] = norm(sub(p[k], p[0])), far[0] = k;
-    st_Vec3 u = sub(p[far[0]], p[0]);
-    for (int k = 0; k < n && most[0] > 0; k++) {
-        double d = norm(cross(u, sub(p[k], p[0]))) / most[0];
-        if (d > most[1]) most[1] = d, far[1] = k;
-    }
-    st_Vec3 w = cross(u, sub(p[far[1]], p[0]));
-    for (int k = 0; k < n && most[1] > 0; k++)
-        most[2] = fmax(most[2], fabs(dot(w, sub(p[k], p[0]))) / norm(w));
-    if (most[2] > FLAT * most[0]) return ST_OK;
-    static const char *const found[3] = {"all points coincide", "all points lie on a line",
-                                         "all points lie in a plane"};
-    int dimension = !(most[0] > 0) ? 0 : !(most[1] > FLAT * most[0]) ? 1 : 2;
-    return sti_fail(err, ST_ERR_ARGUMENT, "%s: the hull has no volume", found[dimension]);
-}
-
 st_Status sti_hull_create(const st_Vec3 *points, int n, const st_Allocator *allocator, sti_Hull **out, st_Error *err)
 {
     *out = NULL;
-    STI_TRY(check_points(points, n, err));
+    /* The size of the points, and their least spread: by the farthest point from the first, from the line through both,
+     * and from the plane through three. */
+    if (points == NULL || n < 4) return sti_fail(err, ST_ERR_ARGUMENT, "a hull needs at least 4 points, has %d", n);
+    STI_TRY(sti_check_points(points, n, err));
+    int far[3] = {0, 0, 0};
+    double most[3] = {0, 0, 0};
+    for (int k = 0; k < n; k++)
+        if (norm(sub(points[k], points[0])) > most[0]) most[0] = norm(sub(points[k], points[0])), far[0] = k;
+    st_Vec3 u = sub(points[far[0]], points[0]);
+    for (int k = 0; k < n && most[0] > 0; k++) {
+        double d = norm(cross(u, sub(points[k], points[0]))) / most[0];
+        if (d > most[1]) most[1] = d, far[1] = k;
+    }
+    st_Vec3 w = cross(u, sub(points[far[1]], points[0]));
+    for (int k = 0; k < n && most[1] > 0; k++)
+        most[2] = fmax(most[2], fabs(dot(w, sub(points[k], points[0]))) / norm(w));
+    if (!(most[2] > FLAT * most[0])) {
+        static const char *const found[3] = {"all points coincide", "all points lie on a line",
+                                             "all points lie in a plane"};
+        int dimension = !(most[0] > 0) ? 0 : !(most[1] > FLAT * most[0]) ? 1 : 2;
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: the hull has no volume", found[dimension]);
+    }
     sti_Hull *hull = sti_alloc(allocator, 1, sizeof *hull);
     coordT *copy = sti_alloc(allocator, 3 * (int64_t)n, sizeof *copy);
 

@@ -237,13 +237,6 @@ void sti_forest_accelerations(const sti_Forest *forest, const double *v, const d
 
 /* ---- coordinates --------------------------------------------------------------------------------- */
 
-static void full_velocity(const sti_Node *node, const double *v, double full[STI_NODE_DOFS])
-{
-    memset(full, 0, STI_NODE_DOFS * sizeof *full);
-    for (int k = 0; k < node->n_v; k++)
-        full[node->dof[k]] = v[node->first_v + k];
-}
-
 void sti_forest_move(const sti_Forest *forest, const double *q, const double *v, double h, double *q_out)
 {
     for (int index = 1; index < forest->n_nodes; index++) {
@@ -251,7 +244,9 @@ void sti_forest_move(const sti_Forest *forest, const double *q, const double *v,
         const int at = quaternion_at(node->type);
         const double *from = q + node->first_q;
         double *to = q_out + node->first_q, full[STI_NODE_DOFS];
-        full_velocity(node, v, full);
+        memset(full, 0, STI_NODE_DOFS * sizeof *full);
+        for (int k = 0; k < node->n_v; k++)
+            full[node->dof[k]] = v[node->first_v + k];
         for (int k = 0; k < (at < 0 ? node->n_q : at); k++)
             to[k] = from[k] + h * full[k];
         if (at >= 0)

@@ -271,38 +271,6 @@ static void list_range(void *ctx, int64_t first, int64_t end)
 
 /* ------------------------------------------------------------------ the whole of it */
 
-static st_Status make_batches(sti_Graph *graph, st_Error *err)
-{
-    const bool anew = graph->n_placed == 0;
-    graph->n_placed = 0; /* while there may be no room */
-    if (anew) STI_TRY(find_places(graph, err));
-    GROW(batch, graph->n_batches);
-    if (graph->round)
-        GROW(balls, graph->n_batches);
-    else if (graph->pointed)
-        GROW(points, graph->n_batches);
-    else
-        GROW(rows, graph->n_batches);
-    if (graph->turning && graph->round)
-        GROW(ball_turns, graph->n_batches);
-    else if (graph->turning)
-        GROW(row_turns, graph->n_batches);
-    const int64_t numbers = (int64_t)graph->n_dirs * STI_LANES * graph->n_rooms;
-    GROW(r, numbers);
-    GROW(weight, numbers);
-    GROW(judged, numbers);
-    const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
-    GROW(part, chunks > stretches ? chunks : stretches);
-    for (int e = 0; e < sti_graph_open(graph) && anew; e++) {
-        const int k = sti_graph_open_batch(graph, e);
-        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
-    }
-    if (anew) sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
-    graph->n_placed = graph->problem->n_contacts;
-    graph->placed_nodes = graph->n_nodes;
-    return ST_OK;
-}
-
 /* Does the problem fit? If so, computes the lane of each contact. */
 static st_Status sort_contacts(sti_Graph *graph, const sti_Saddle *saddle, bool *fits, st_Error *err)
 {
@@ -352,7 +320,34 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     STI_TRY(sort_contacts(graph, saddle, fits, err));
     if (*fits) STI_TRY(sti_graph_masses(graph, v_free, fits, err));
     if (!*fits) return ST_OK;
-    STI_TRY(make_batches(graph, err));
+    const bool anew = graph->n_placed == 0;
+    graph->n_placed = 0; /* while there may be no room */
+    if (anew) STI_TRY(find_places(graph, err));
+    GROW(batch, graph->n_batches);
+    if (graph->round)
+        GROW(balls, graph->n_batches);
+    else if (graph->pointed)
+        GROW(points, graph->n_batches);
+    else
+        GROW(rows, graph->n_batches);
+    if (graph->turning && graph->round)
+        GROW(ball_turns, graph->n_batches);
+    else if (graph->turning)
+        GROW(row_turns, graph->n_batches);
+    const int64_t numbers = (int64_t)graph->n_dirs * STI_LANES * graph->n_rooms;
+    GROW(r, numbers);
+    GROW(weight, numbers);
+    GROW(judged, numbers);
+    const int chunks = sti_chunks_of(graph->n_batches), stretches = graph->colour_first[STI_COLOURS] + 1;
+    GROW(part, chunks > stretches ? chunks : stretches);
+    for (int e = 0; e < sti_graph_open(graph) && anew; e++) {
+        const int k = sti_graph_open_batch(graph, e);
+        if (k >= 0) memset(graph->batch[k].contact, 0xff, sizeof graph->batch[k].contact); /* -1 */
+    }
+    if (anew) sti_team_for(graph->threads, graph->problem->n_contacts, 4 * STI_LEAST, list_range, graph);
+    graph->n_placed = graph->problem->n_contacts;
+    graph->placed_nodes = graph->n_nodes;
+
     STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
     if (!*fits) return ST_OK;
     sti_graph_fill(graph, net, v_free, sum);
@@ -386,43 +381,34 @@ static void directions(double normal[3][STI_LANES], double tangent[3][STI_LANES]
         d[2][k] = d[0][(k + 1) % 3] * d[1][(k + 2) % 3] - d[0][(k + 2) % 3] * d[1][(k + 1) % 3];
 }
 
-static void point_rows(sti_PointLanes *points, int lane, double rows[2][3][6])
-{
-    double d[3][3];
-    directions(points->normal, points->tangent, lane, d);
-    for (int side = 0; side < 2; side++)
-        for (int e = 0; e < 3; e++)
-            for (int k = 0; k < 3; k++) {
-                rows[side][e][k] = points->mass[side][lane] * d[e][k];
-                rows[side][e][3 + k] = points->turn[side][e][k][lane];
-            }
-}
-
-/* Rows of balls: d and l x d, on a with the other sign. */
-static void ball_rows(sti_BallLanes *balls, int lane, double rows[2][3][6])
-{
-    double d[3][3];
-    directions(balls->normal, balls->tangent, lane, d);
-    for (int side = 0; side < 2; side++)
-        for (int e = 0; e < 3; e++)
-            for (int k = 0; k < 3; k++) {
-                const int i = (k + 1) % 3, j = (k + 2) % 3;
-                const double turn = balls->lever[side][i][lane] * d[e][j] - balls->lever[side][j][lane] * d[e][i];
-                rows[side][e][k] = (side == 0 ? -1 : 1) * balls->mass[side][lane] * d[e][k];
-                rows[side][e][3 + k] = side == 0 ? -turn : turn;
-            }
-}
-
 void sti_graph_rows(const sti_Graph *graph, int c, double rows[2][3][6])
 {
     const sti_LaneMap map = sti_graph_map(graph, graph->place[c] / STI_LANES);
     const int lane = graph->place[c] % STI_LANES;
     if (graph->pointed) {
-        point_rows(map.points, lane, rows);
+        double d[3][3];
+        directions(map.points->normal, map.points->tangent, lane, d);
+        for (int side = 0; side < 2; side++)
+            for (int e = 0; e < 3; e++)
+                for (int k = 0; k < 3; k++) {
+                    rows[side][e][k] = map.points->mass[side][lane] * d[e][k];
+                    rows[side][e][3 + k] = map.points->turn[side][e][k][lane];
+                }
         return;
     }
     if (graph->round) {
-        ball_rows(map.balls, lane, rows);
+        /* Rows of balls: d and l x d, on a with the other sign. */
+        double d[3][3];
+        directions(map.balls->normal, map.balls->tangent, lane, d);
+        for (int side = 0; side < 2; side++)
+            for (int e = 0; e < 3; e++)
+                for (int k = 0; k < 3; k++) {
+                    const int i = (k + 1) % 3, j = (k + 2) % 3;
+                    const double turn =
+                        map.balls->lever[side][i][lane] * d[e][j] - map.balls->lever[side][j][lane] * d[e][i];
+                    rows[side][e][k] = (side == 0 ? -1 : 1) * map.balls->mass[side][lane] * d[e][k];
+                    rows[side][e][3 + k] = side == 0 ? -turn : turn;
+                }
         return;
     }
     for (int side = 0; side < 2; side++)

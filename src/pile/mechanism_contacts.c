@@ -77,42 +77,6 @@ static void add_number(const sti_Graph *graph, const sti_Net *net, sti_Alone *al
         row[k] += h * R[k];
 }
 
-/* Is the velocity along a row held by joints altogether (reduce_columns.c)? Its rows are then left out. */
-static void leave_out_held(const sti_Graph *graph, const sti_Saddle *saddle, const sti_Alone *alone, int d)
-{
-    const st_Problem *p = graph->problem;
-    const int j = p->contact[alone->contact].first + d;
-    double mobility = 0.0, bound = 0.0;
-    for (int side = 0; side < 2; side++)
-        for (int k = 0; k < alone->size[side]; k++) {
-            const double x = graph->alone_rows[alone->rows[side] + (ptrdiff_t)d * alone->size[side] + k];
-            mobility += x * x;
-        }
-    for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-        bound = fmax(bound, p->H.x[e] * p->H.x[e] / sti_saddle_mass(saddle, p->H.i[e]));
-    for (int side = 0; side < 2 && !(mobility > STI_HELD * bound); side++)
-        if (alone->size[side] > 0)
-            memset(graph->alone_rows + alone->rows[side] + (ptrdiff_t)d * alone->size[side], 0,
-                   (size_t)alone->size[side] * sizeof *graph->alone_rows);
-}
-
-static void fill_rows(const sti_Graph *graph, const sti_Saddle *saddle, sti_Alone *alone, const double *v_free)
-{
-    const st_Problem *p = graph->problem;
-    const st_ContactLaw *contact = &p->contact[alone->contact];
-    for (int d = 0; d < contact->dim; d++) {
-        const int j = contact->first + d;
-        alone->w[d] = p->w[j];
-        for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-            add_number(graph, saddle->net, alone, d, p->H.i[e], p->H.x[e], v_free);
-        for (int side = 0; side < 2; side++)
-            if (alone->node[side] >= 0 && alone->node[side] < graph->n_nodes)
-                sti_graph_scale_row(graph, alone->node[side],
-                                    graph->alone_rows + alone->rows[side] + (ptrdiff_t)d * SIX);
-        leave_out_held(graph, saddle, alone, d);
-    }
-}
-
 st_Status sti_alone_fill(sti_Graph *graph, const sti_Saddle *saddle, const double *v_free, bool *fits, st_Error *err)
 {
     int64_t end = 0;
@@ -131,8 +95,35 @@ st_Status sti_alone_fill(sti_Graph *graph, const sti_Saddle *saddle, const doubl
     if (!*fits) return ST_OK;
     GROW(alone_rows, end);
     if (end > 0) memset(graph->alone_rows, 0, (size_t)end * sizeof *graph->alone_rows);
-    for (int k = 0; k < graph->n_alone; k++)
-        fill_rows(graph, saddle, &graph->alone[k], v_free);
+    for (int k = 0; k < graph->n_alone; k++) {
+        sti_Alone *alone = &graph->alone[k];
+        const st_Problem *p = graph->problem;
+        const st_ContactLaw *contact = &p->contact[alone->contact];
+        for (int d = 0; d < contact->dim; d++) {
+            const int j = contact->first + d;
+            alone->w[d] = p->w[j];
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                add_number(graph, saddle->net, alone, d, p->H.i[e], p->H.x[e], v_free);
+            for (int side = 0; side < 2; side++)
+                if (alone->node[side] >= 0 && alone->node[side] < graph->n_nodes)
+                    sti_graph_scale_row(graph, alone->node[side],
+                                        graph->alone_rows + alone->rows[side] + (ptrdiff_t)d * SIX);
+            /* Is the velocity along a row held by joints altogether (reduce_columns.c)? Its rows are then left out. */
+            const int c = p->contact[alone->contact].first + d;
+            double mobility = 0.0, bound = 0.0;
+            for (int side = 0; side < 2; side++)
+                for (int m = 0; m < alone->size[side]; m++) {
+                    const double x = graph->alone_rows[alone->rows[side] + (ptrdiff_t)d * alone->size[side] + m];
+                    mobility += x * x;
+                }
+            for (int64_t e = p->H.p[c]; e < p->H.p[c + 1]; e++)
+                bound = fmax(bound, p->H.x[e] * p->H.x[e] / sti_saddle_mass(saddle, p->H.i[e]));
+            for (int side = 0; side < 2 && !(mobility > STI_HELD * bound); side++)
+                if (alone->size[side] > 0)
+                    memset(graph->alone_rows + alone->rows[side] + (ptrdiff_t)d * alone->size[side], 0,
+                           (size_t)alone->size[side] * sizeof *graph->alone_rows);
+        }
+    }
     return ST_OK;
 }
 
@@ -152,18 +143,6 @@ static void form_W(const sti_Graph *graph, sti_Alone *alone, int dim)
         }
 }
 
-/* b of a row, and the size of its terms: residual.c. */
-static double free_velocity(const st_Problem *p, int row, const double *v_free, double *terms)
-{
-    double b = p->w[row];
-    *terms = fabs(p->w[row]);
-    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
-        b += p->H.x[e] * v_free[p->H.i[e]];
-        *terms += fabs(p->H.x[e] * v_free[p->H.i[e]]);
-    }
-    return b;
-}
-
 static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, double sum[STI_SUMS])
 {
     const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
@@ -176,7 +155,16 @@ static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, do
     const double rho = trace > 0.0 ? dim / trace : 1.0;
     for (int d = 0; d < dim; d++) {
         double terms;
-        const double b = free_velocity(graph->problem, contact->first + d, v_free, &terms);
+        /* b of a row, and the size of its terms: residual.c. */
+        const st_Problem *p = graph->problem;
+        const int row = contact->first + d;
+        double b = p->w[row];
+        terms = fabs(p->w[row]);
+        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
+            b += p->H.x[e] * v_free[p->H.i[e]];
+            terms += fabs(p->H.x[e] * v_free[p->H.i[e]]);
+        }
+
         const ptrdiff_t direction = (ptrdiff_t)STI_LANES * sti_direction_of(dim, d);
         graph->judged[at + direction] = b;
         graph->weight[at + direction] = 1.0 / rho;

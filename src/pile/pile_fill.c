@@ -70,18 +70,6 @@ void sti_graph_scale_row(const sti_Graph *graph, int node, double *h)
         h[i] *= graph->scale[STI_NODE * (ptrdiff_t)node + i];
 }
 
-/* v~ = L'v: the transposed of inv(L), solved backwards. */
-static void scale_velocity(const sti_Graph *graph, int node, int n, const double *v, double *out)
-{
-    const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
-    for (int i = n - 1; i >= 0; i--) {
-        double sum = v[i];
-        for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
-            sum -= inverse[6 * k + i] * out[k];
-        out[i] = sum / (graph->diagonal[node] ? scale[i] : inverse[7 * i]);
-    }
-}
-
 static const double *axes_of(const sti_Graph *graph, int node)
 {
     return sti_pile_axes(graph->pile, node);
@@ -180,15 +168,6 @@ static st_Status look_at_masses(Masses *masses, st_Error *err)
     return ST_OK;
 }
 
-static void scale_axes(const sti_Graph *graph, int node)
-{
-    const double *R = axes_of(graph, node), *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
-    double *to = graph->axes + STI_FRAME * (ptrdiff_t)node;
-    for (int k = 0; k < 9; k++)
-        to[k] = R[k] * scale[3 + k % 3];
-    to[9] = scale[0];
-}
-
 static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
 {
     const st_Problem *p = graph->problem;
@@ -199,9 +178,24 @@ static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
     memset(scale, 0, STI_NODE * sizeof *scale);
     const bool definite = graph->diagonal[k] ? invert_diagonal(n, A, sti_block_stride(&p->A, k), scale)
                                              : invert_root(n, A, graph->root + 36 * (ptrdiff_t)k);
-    if (definite) scale_velocity(graph, k, n, v_free + first, v);
+    if (definite) {
+        /* v~ = L'v: the transposed of inv(L), solved backwards. */
+        const double *inverse = graph->root + 36 * (ptrdiff_t)k;
+        for (int i = n - 1; i >= 0; i--) {
+            double sum = (v_free + first)[i];
+            for (int j = i + 1; j < n && !graph->diagonal[k]; j++)
+                sum -= inverse[6 * j + i] * v[j];
+            v[i] = sum / (graph->diagonal[k] ? scale[i] : inverse[7 * i]);
+        }
+    }
     if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
-    if (definite && graph->pointed) scale_axes(graph, k);
+    if (definite && graph->pointed) {
+        const double *R = axes_of(graph, k);
+        double *to = graph->axes + STI_FRAME * (ptrdiff_t)k;
+        for (int e = 0; e < 9; e++)
+            to[e] = R[e] * scale[3 + e % 3];
+        to[9] = scale[0];
+    }
     return definite;
 }
 
@@ -422,19 +416,6 @@ static void fill_ball_range(void *ctx, int64_t first, int64_t end)
     }
 }
 
-static void fill_balls(sti_Graph *graph)
-{
-    sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, fill_ball_range, graph);
-    for (int e = 0; e < sti_graph_open(graph); e++) {
-        const int batch = sti_graph_open_batch(graph, e);
-        for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
-            if (graph->batch[batch].contact[l] >= 0) continue;
-            fill_law(graph, &graph->batch[batch], l, -1);
-            fill_ball(graph, &graph->batch[batch], l);
-        }
-    }
-}
-
 static void prepare_chunks(void *ctx, int64_t first, int64_t end)
 {
     sti_Graph *graph = ctx;
@@ -453,9 +434,17 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, 
 {
     Preparation preparation = {graph, net, v_free};
     const int n = sti_chunks_of(graph->n_batches);
-    if (graph->round)
-        fill_balls(graph);
-    else
+    if (graph->round) {
+        sti_team_for(graph->threads, graph->problem->n_contacts, STI_LEAST, fill_ball_range, graph);
+        for (int e = 0; e < sti_graph_open(graph); e++) {
+            const int batch = sti_graph_open_batch(graph, e);
+            for (int l = 0; batch >= 0 && l < STI_LANES; l++) {
+                if (graph->batch[batch].contact[l] >= 0) continue;
+                fill_law(graph, &graph->batch[batch], l, -1);
+                fill_ball(graph, &graph->batch[batch], l);
+            }
+        }
+    } else
         sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
     spread_compliance(graph);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);

@@ -52,14 +52,6 @@ static void deal(Pass *pass, int colour, int thread, int n_threads)
                        first_in_share(pass->graph, colour, thread + 1, n_threads));
 }
 
-static int count_colours(const sti_Graph *graph)
-{
-    int n = STI_COLOURS;
-    while (n > 0 && graph->colour_first[n - 1] == graph->colour_first[n])
-        n--;
-    return n;
-}
-
 static void pass_stretch(const Pass *pass, int k)
 {
     const sti_Stretch *stretch = &pass->graph->stretch[k];
@@ -72,7 +64,10 @@ static void pass_colours(void *ctx, int thread, int n_threads)
 {
     Pass *pass = ctx;
     const sti_Graph *graph = pass->graph;
-    const int n_colours = count_colours(graph), n_stretches = graph->colour_first[STI_COLOURS];
+    int n_colours = STI_COLOURS;
+    while (n_colours > 0 && graph->colour_first[n_colours - 1] == graph->colour_first[n_colours])
+        n_colours--;
+    const int n_stretches = graph->colour_first[STI_COLOURS];
     for (int k = 0; k < n_stretches && n_threads == 1; k++)
         pass_stretch(pass, k);
     for (int colour = 0; colour < n_colours && n_threads > 1; colour++) {
@@ -147,19 +142,6 @@ static void judge_chunks(void *ctx, int64_t first, int64_t end)
     }
 }
 
-/* NaN is the worst of all. */
-static void add_judgement(sti_LaneJudgement *to, const sti_LaneJudgement *from)
-{
-    for (int l = 0; l < STI_LANES; l++) {
-        to->error[l] += from->error[l];
-        to->power[l] += from->power[l];
-        to->outside[l] = fmax(to->outside[l], from->outside[l]);
-        if (from->contact[l] < 0 || from->worst[l] <= to->worst[l]) continue;
-        to->worst[l] = from->worst[l];
-        to->contact[l] = from->contact[l];
-    }
-}
-
 typedef struct Velocities {
     const sti_Graph *graph;
     double *v;
@@ -183,8 +165,18 @@ sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, dou
     start_velocities(graph, graph->v_judged);
     pass_over(graph, graph->judged, graph->v_judged, STI_APPLY);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), judge_chunks, graph);
-    for (int k = 0; k < n; k++)
-        add_judgement(&found, &graph->part[k].judged);
+    for (int k = 0; k < n; k++) {
+        /* NaN is the worst of all. */
+        const sti_LaneJudgement *from = &graph->part[k].judged;
+        for (int l = 0; l < STI_LANES; l++) {
+            found.error[l] += from->error[l];
+            found.power[l] += from->power[l];
+            found.outside[l] = fmax(found.outside[l], from->outside[l]);
+            if (from->contact[l] < 0 || from->worst[l] <= found.worst[l]) continue;
+            found.worst[l] = from->worst[l];
+            found.contact[l] = from->contact[l];
+        }
+    }
     sti_lanes_give(graph, graph->judged, u);
     Velocities velocities = {graph, v};
     sti_team_for(graph->threads, graph->n_nodes, STI_LEAST, give_velocities, &velocities);

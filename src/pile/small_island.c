@@ -51,19 +51,6 @@ bool sti_small_fits(const sti_Graph *graph)
     return true;
 }
 
-/* rho of the normal and of the tangents, each by its own part of W_cc: sti_slope_rho. */
-static void find_rho(const double *h, int dim, double C_n, double C_t, double rho, double *rho_n, double *rho_t)
-{
-    double W[3] = {C_n, dim > 1 ? C_t : 0.0, dim > 2 ? C_t : 0.0};
-    for (int side = 0; side < 2; side++)
-        for (int d = 0; d < 3; d++, h += STI_NODE)
-            for (int k = 0; k < 6; k++)
-                W[d] += h[k] * h[k];
-    const double trace = W[1] + W[2];
-    *rho_n = W[0] > 1e-6 / rho ? 1.0 / W[0] : rho;
-    *rho_t = trace > 1e-6 / rho ? (dim - 1) / trace : rho;
-}
-
 /* Bodies in the order of least degree: what a body touches when it is eliminated touches each other afterwards. All
  * blocks that are not zero then get their place.                                                     */
 static st_Status find_order(sti_Small *s, st_Error *err)
@@ -163,7 +150,16 @@ st_Status sti_small_take(sti_Small *s, sti_Graph *graph, st_Error *err)
         pack->rho[lane] = sti_graph_rho(graph, c);
         pack->C[0][lane] = sti_graph_compliance(graph, c, 0);
         pack->C[1][lane] = dim > 1 && !rigid ? sti_graph_compliance(graph, c, 1) : 0.0;
-        find_rho(h, dim, pack->C[0][lane], pack->C[1][lane], pack->rho[lane], &pack->rho_n[lane], &pack->rho_t[lane]);
+        /* rho of the normal and of the tangents, each by its own part of W_cc: sti_slope_rho. */
+        const double rho = pack->rho[lane];
+        double W[3] = {pack->C[0][lane], dim > 1 ? pack->C[1][lane] : 0.0, dim > 2 ? pack->C[1][lane] : 0.0};
+        for (int side = 0; side < 2; side++)
+            for (int d = 0; d < 3; d++, h += STI_NODE)
+                for (int k = 0; k < 6; k++)
+                    W[d] += h[k] * h[k];
+        const double trace = W[1] + W[2];
+        pack->rho_n[lane] = W[0] > 1e-6 / rho ? 1.0 / W[0] : rho;
+        pack->rho_t[lane] = trace > 1e-6 / rho ? (dim - 1) / trace : rho;
         for (int d = 0; d < dim; d++)
             pack->w[d][lane] = p->w[first + d];
     }

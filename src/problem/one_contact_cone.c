@@ -40,25 +40,6 @@ static void boost(const double y[2], const double x[3], double out[3])
     out[2] = x[2] + y[1] * (gamma * x[0] + bend * along);
 }
 
-/* lambda_1: the root of  p(lambda) = W_ss - lambda - w' inv(W_TT + lambda I) w,  concave, by Newton's
- * method from the right; y = -inv(W_TT + lambda I) w is the slope of z.                           */
-static double null_vector(double W[3][3], double y[2])
-{
-    const double TT[4] = {W[1][1], W[1][2], W[2][1], W[2][2]}, w[2] = {W[1][0], W[2][0]};
-    double lambda = W[0][0];
-    for (int k = 0; k < max_root_steps; k++) {
-        sti_local_solve2(TT, lambda, w, y);
-        const double p = W[0][0] - lambda + w[0] * y[0] + w[1] * y[1];
-        const double slope = y[0] * y[0] + y[1] * y[1] - 1.0;
-        if (p >= 0.0 || slope >= 0.0) break; /* arrived: rounding decides the sign */
-        const double next = lambda - p / slope;
-        if (!(next < lambda) || next <= 0.0) break;
-        lambda = next;
-    }
-    sti_local_solve2(TT, lambda, w, y);
-    return lambda;
-}
-
 void sti_local_cone_prepare(sti_Local *local)
 {
     double W[3][3], *keep = local->lorentz, column[3][3], image[3];
@@ -71,7 +52,22 @@ void sti_local_cone_prepare(sti_Local *local)
     W[1][1] += local->prox;
     W[2][2] += local->prox;
 
-    keep[LAMBDA] = null_vector(W, keep + SLOPE);
+    /* lambda_1: the root of  p(lambda) = W_ss - lambda - w' inv(W_TT + lambda I) w,  concave, by Newton's
+     * method from the right; y = -inv(W_TT + lambda I) w is the slope of z.                           */
+    double *y = keep + SLOPE;
+    const double TT[4] = {W[1][1], W[1][2], W[2][1], W[2][2]}, w[2] = {W[1][0], W[2][0]};
+    double lambda = W[0][0];
+    for (int k = 0; k < max_root_steps; k++) {
+        sti_local_solve2(TT, lambda, w, y);
+        const double p = W[0][0] - lambda + w[0] * y[0] + w[1] * y[1];
+        const double slope = y[0] * y[0] + y[1] * y[1] - 1.0;
+        if (p >= 0.0 || slope >= 0.0) break; /* arrived: rounding decides the sign */
+        const double next = lambda - p / slope;
+        if (!(next < lambda) || next <= 0.0) break;
+        lambda = next;
+    }
+    sti_local_solve2(TT, lambda, w, y);
+    keep[LAMBDA] = lambda;
     const double room = 1.0 - keep[SLOPE] * keep[SLOPE] - keep[SLOPE + 1] * keep[SLOPE + 1];
     if (!(room > 1e-12)) return; /* z on the cone itself: left to Newton's method */
 

@@ -230,26 +230,6 @@ static void middle(const st_ContactLaw *contact, const double *rho, double nu, d
     }
 }
 
-static st_Status begin_curve(Homotopy *s, sti_Task *task, const Start *start, st_Error *err)
-{
-    const st_Problem *p = task->problem;
-    double size = 0.0;
-    for (int j = 0; j < p->n_r; j++)
-        size += s->rho[j] * s->base->W.b[j] * s->base->W.b[j];
-    const double nu = start->nu * (size > 0.0 ? sqrt(size / p->n_r) : 1.0);
-    s->tau = s->tau_start = log(nu);
-    s->power = start->power;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const int f = p->contact[c].first;
-        middle(&p->contact[c], s->rho + f, nu, start->r, task->r + f, s->miss + f);
-    }
-    sti_delassus_apply(&s->base->W, task->r, s->u);
-    for (int j = 0; j < p->n_r; j++)
-        s->miss[j] -= s->u[j];
-    evaluate_rounded(s, task);
-    return linearise(s, task, err);
-}
-
 static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
@@ -282,7 +262,22 @@ static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
         const int left = task->max_iterations - task->iterations;
         if (left <= 0 || sti_work_ends(task->work)) break;
         const int most = task->iterations + (left < steps ? left : steps);
-        STI_TRY(begin_curve(s, task, &starts[k % N_STARTS], err));
+        const Start *start = &starts[k % N_STARTS];
+        double size = 0.0;
+        for (int j = 0; j < p->n_r; j++)
+            size += s->rho[j] * s->base->W.b[j] * s->base->W.b[j];
+        const double nu = start->nu * (size > 0.0 ? sqrt(size / p->n_r) : 1.0);
+        s->tau = s->tau_start = log(nu);
+        s->power = start->power;
+        for (int c = 0; c < p->n_contacts; c++) {
+            const int f = p->contact[c].first;
+            middle(&p->contact[c], s->rho + f, nu, start->r, task->r + f, s->miss + f);
+        }
+        sti_delassus_apply(&s->base->W, task->r, s->u);
+        for (int j = 0; j < p->n_r; j++)
+            s->miss[j] -= s->u[j];
+        evaluate_rounded(s, task);
+        STI_TRY(linearise(s, task, err));
         STI_TRY(follow_curve(s, task, most, err));
     }
     memcpy(task->r, s->base->best, sizeof(double) * (size_t)n);

@@ -314,31 +314,6 @@ static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-/* Bodies at rest creep a little with the impulses of the last step, until the residual exceeds the tolerance. The
- * error is then mostly local: sweeps over the graph remove it at a fraction of the cost of a factorisation. *enough:
- * they did; if not, r is restored. */
-static st_Status try_sweeps(sti_Task *task, bool *enough, st_Error *err)
-{
-    sti_Graph *graph = task->reduction->graph;
-    const bool is_near = task->start >= 0.0 && task->start <= sweep_within * task->tolerance;
-    st_Residual residual;
-    *enough = false;
-    if (graph == NULL || !is_near || task->max_iterations < SWEEPS) return ST_OK;
-    STI_TRY(sti_factored_room(task->factored, task, NULL, 0, err)); /* the best so far: r */
-    sti_graph_take(graph, task->r);
-    sti_graph_restore(graph);
-    const double first = sti_graph_sweep(graph);
-    double change = first;
-    for (task->iterations = 1; task->iterations < SWEEPS && change > swept_out * first; task->iterations++)
-        change = sti_graph_sweep(graph);
-    sti_graph_give(graph, task->r);
-    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
-    const double measure = sti_residual_measure(task->reduction, &residual);
-    *enough = measure <= task->tolerance && measure <= few_left * task->start;
-    if (!*enough) memcpy(task->r, task->factored->best, sizeof *task->r * (size_t)task->problem->n_r);
-    return ST_OK;
-}
-
 static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
@@ -347,7 +322,27 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     bool formed = false, enough;
     task->iterations = 0;
     if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
-    STI_TRY(try_sweeps(task, &enough, err));
+    /* Bodies at rest creep a little with the impulses of the last step, until the residual exceeds the tolerance. The
+     * error is then mostly local: sweeps over the graph remove it at a fraction of the cost of a factorisation.
+     * enough: they did; if not, r is restored. */
+    sti_Graph *graph = task->reduction->graph;
+    const bool is_near = task->start >= 0.0 && task->start <= sweep_within * task->tolerance;
+    st_Residual residual;
+    enough = false;
+    if (graph != NULL && is_near && !(task->max_iterations < SWEEPS)) {
+        STI_TRY(sti_factored_room(task->factored, task, NULL, 0, err)); /* the best so far: r */
+        sti_graph_take(graph, task->r);
+        sti_graph_restore(graph);
+        const double first = sti_graph_sweep(graph);
+        double change = first;
+        for (task->iterations = 1; task->iterations < SWEEPS && change > swept_out * first; task->iterations++)
+            change = sti_graph_sweep(graph);
+        sti_graph_give(graph, task->r);
+        sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+        const double measure = sti_residual_measure(task->reduction, &residual);
+        enough = measure <= task->tolerance && measure <= few_left * task->start;
+        if (!enough) memcpy(task->r, task->factored->best, sizeof *task->r * (size_t)task->problem->n_r);
+    }
     if (enough) return ST_OK;
     STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
     s->by_bodies = s->base->by_bodies;

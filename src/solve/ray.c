@@ -159,19 +159,6 @@ static st_Status conditions_of_friction(Conditions *k, const st_FrictionProblem 
     return ST_OK;
 }
 
-static st_Status conditions_of_lcp(Conditions *k, const st_LcpProblem *p, st_Error *err)
-{
-    STI_TRY(conditions_reserve(k, p->n, p->n, p->M.p[p->n], err));
-    put_matrix(k, &p->M, false, 1.0, 0, 0);
-    for (int i = 0; i < p->n; i++) {
-        k->c[i] = p->q[i];
-        k->equality[i] = p->free != NULL && p->free[i];
-        k->contact[k->n_contacts++] =
-            k->equality[i] ? free_row(i) : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
-    }
-    return ST_OK;
-}
-
 /* The power of two nearest to 1/sqrt(x): products with it are exact. */
 static double inverse_length(double x)
 {
@@ -472,7 +459,15 @@ st_Status st_lcp_contradiction(const st_LcpProblem *problem, double *margin, st_
     if (margin == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
     *margin = 0.0;
     if (problem->n == 0) return ST_OK;
-    STI_TRY(conditions_of_lcp(&k, problem, err));
+    STI_TRY(conditions_reserve(&k, problem->n, problem->n, problem->M.p[problem->n], err));
+    put_matrix(&k, &problem->M, false, 1.0, 0, 0);
+    for (int i = 0; i < problem->n; i++) {
+        k.c[i] = problem->q[i];
+        k.equality[i] = problem->free != NULL && problem->free[i];
+        k.contact[k.n_contacts++] =
+            k.equality[i] ? free_row(i) : (st_ContactLaw){.law = ST_LAW_FRICTIONLESS, .dim = 1, .first = i};
+    }
+
     k.cancel = problem->cancel;
     k.cancel_ctx = problem->cancel_ctx;
     return contradiction(&k, margin, err);

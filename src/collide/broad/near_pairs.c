@@ -145,19 +145,6 @@ static st_Status fail_as(const struct sti_PairSearch *of, st_Error *err)
     return of->status;
 }
 
-/* Makes room for the searches of all threads except the first. */
-static st_Status make_searches(sti_Pairs *p, int n, st_Error *err)
-{
-    if (n <= p->n_searches) return ST_OK;
-    struct sti_PairSearch *more = sti_alloc(&p->allocator, n, sizeof *more);
-    if (more == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
-    if (p->n_searches > 0) memcpy(more, p->search, (size_t)p->n_searches * sizeof *more);
-    sti_free(&p->allocator, p->search, p->n_searches, sizeof *p->search);
-    p->search = more;
-    p->n_searches = n;
-    return ST_OK;
-}
-
 /* The first thread writes to `fresh`; the results of the others are appended, and sorted later. */
 static void lend_fresh(sti_Pairs *p, struct sti_PairSearch *to)
 {
@@ -238,7 +225,18 @@ static st_Status find_again(sti_Pairs *p, st_Error *err)
     Team team = {.pairs = p, .n = 1};
     const int most = p->n_movers / LEAST_MOVERS, threads = most < p->threads ? most : p->threads;
     p->n_fresh = 0;
-    if (threads > 1) STI_TRY(make_searches(p, threads - 1, err));
+    if (threads > 1) {
+        /* Makes room for the searches of all threads except the first. */
+        const int n = threads - 1;
+        if (n > p->n_searches) {
+            struct sti_PairSearch *more = sti_alloc(&p->allocator, n, sizeof *more);
+            if (more == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d threads", n + 1);
+            if (p->n_searches > 0) memcpy(more, p->search, (size_t)p->n_searches * sizeof *more);
+            sti_free(&p->allocator, p->search, p->n_searches, sizeof *p->search);
+            p->search = more;
+            p->n_searches = n;
+        }
+    }
     lend_fresh(p, &team.first);
     sti_team_run(threads, search_share, &team);
     STI_TRY(take_fresh(p, &team.first, err));
@@ -341,36 +339,6 @@ static void mark_leaving(void *ctx, int part, int64_t first, int64_t end)
     }
 }
 
-/* Makes new fat boxes for shapes that have left theirs: the moving shapes. */
-static void move_boxes(sti_Pairs *p, const sti_Bounds *bounds, const int *awake, int n)
-{
-    Leaving leaving;
-    leaving.pairs = p, leaving.bounds = bounds, leaving.awake = awake;
-    if (awake == NULL) n = p->n_shapes;
-    const int parts = sti_team_parts(p->threads, n, mark_leaving, &leaving);
-    p->n_movers = 0;
-    for (int k = 0; k < parts; k++)
-        for (int e = (int)sti_part_first(n, k); leaving.any[k] && e < (int)sti_part_first(n, k + 1); e++) {
-            const int i = awake != NULL ? awake[e] : e;
-            if (p->extent[i] == STI_EXTENT_PLANE || !p->moved[i]) continue;
-            p->mover[p->n_movers++] = i;
-
-            /* A new fat box, extended along the motion from the old one. */
-            const sti_Bounds *b = &bounds[i];
-            const sti_Bounds *old = &p->tree.bounds[i];
-            double calls = fmax(p->calls - p->since[i], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
-            st_Vec3 way = scale(0.5 * AHEAD / calls, sub(add(b->lo, b->hi), add(old->lo, old->hi)));
-            sti_Bounds fat = fattened(p, i, b);
-            side = fmax(side, b->hi.z - b->lo.z);
-            lengthen(way.x, side, &fat.lo.x, &fat.hi.x);
-            lengthen(way.y, side, &fat.lo.y, &fat.hi.y);
-            lengthen(way.z, side, &fat.lo.z, &fat.hi.z);
-            p->tree.bounds[i] = fat;
-
-            p->since[i] = p->calls;
-        }
-}
-
 static void forget_movers(sti_Pairs *p)
 {
     for (int e = 0; e < p->n_movers; e++)
@@ -405,7 +373,32 @@ st_Status sti_pairs_update(sti_Pairs *p, const sti_Bounds *bounds, const st_Pose
     }
     p->calls++;
     bool planes = move_planes(p, pose);
-    move_boxes(p, bounds, awake, n);
+    /* Makes new fat boxes for shapes that have left theirs: the moving shapes. */
+    Leaving leaving;
+    leaving.pairs = p, leaving.bounds = bounds, leaving.awake = awake;
+    if (awake == NULL) n = p->n_shapes;
+    const int parts = sti_team_parts(p->threads, n, mark_leaving, &leaving);
+    p->n_movers = 0;
+    for (int k = 0; k < parts; k++)
+        for (int e = (int)sti_part_first(n, k); leaving.any[k] && e < (int)sti_part_first(n, k + 1); e++) {
+            const int i = awake != NULL ? awake[e] : e;
+            if (p->extent[i] == STI_EXTENT_PLANE || !p->moved[i]) continue;
+            p->mover[p->n_movers++] = i;
+
+            /* A new fat box, extended along the motion from the old one. */
+            const sti_Bounds *b = &bounds[i];
+            const sti_Bounds *old = &p->tree.bounds[i];
+            double calls = fmax(p->calls - p->since[i], 1), side = fmax(b->hi.x - b->lo.x, b->hi.y - b->lo.y);
+            st_Vec3 way = scale(0.5 * AHEAD / calls, sub(add(b->lo, b->hi), add(old->lo, old->hi)));
+            sti_Bounds fat = fattened(p, i, b);
+            side = fmax(side, b->hi.z - b->lo.z);
+            lengthen(way.x, side, &fat.lo.x, &fat.hi.x);
+            lengthen(way.y, side, &fat.lo.y, &fat.hi.y);
+            lengthen(way.z, side, &fat.lo.z, &fat.hi.z);
+            p->tree.bounds[i] = fat;
+
+            p->since[i] = p->calls;
+        }
     if (p->n_movers == 0 && !planes) return ST_OK;
 
     /* Updates the tree for the new boxes. Its branches grow into each other, so it is rebuilt from time to time. */

@@ -389,28 +389,6 @@ static int by_depth(const void *x, const void *y)
     return p->feature < q->feature ? -1 : p->feature > q->feature;
 }
 
-/* Goes through overlapping points from the shallow to the deep, and drops those that the way out of a shallower one
- * resolves: for two convex solids none is deeper than the least translation that separates them. */
-static void drop_settled(const Overlap *o)
-{
-    sti_ContactPoint *p = o->out->point;
-    int kept = o->first;
-    if (o->out->n - o->first < 2) return;
-    qsort(p + o->first, (size_t)(o->out->n - o->first), sizeof *p, by_depth);
-    for (int k = o->first; k < o->out->n; k++) {
-        const st_Vec3 on_b = sub(p[k].point, o->origin), on_a = sub(on_b, scale(p[k].gap, p[k].normal));
-        bool settled = false;
-        for (int j = o->first; j < kept && !settled && p[k].gap < -TINY * o->size; j++) {
-            if (!(p[j].gap < 0 && p[j].gap > (1 - 1e-6) * p[k].gap)) continue;
-            const st_Vec3 way =
-                scale(-p[j].gap, p[j].normal); /* move b out of a by point j: are both features then outside? */
-            settled = !overlap_is_inside(o, 0, add(on_b, way)) && !overlap_is_inside(o, 1, sub(on_a, way));
-        }
-        if (!settled) p[kept++] = p[k];
-    }
-    o->out->n = kept;
-}
-
 static bool has_overlap(const Overlap *o)
 {
     for (int k = o->first; k < o->out->n; k++)
@@ -435,7 +413,25 @@ st_Status sti_overlap(const sti_Mesh *a, st_Pose pose_a, const sti_Mesh *b, st_P
             STI_TRY(overlap_try_corner(&o, of, o.out->list[k]));
     }
     STI_TRY(crossings(&o));
-    drop_settled(&o);
+    /* Goes through overlapping points from the shallow to the deep, and drops those that the way out of a shallower one
+     * resolves: for two convex solids none is deeper than the least translation that separates them. */
+    sti_ContactPoint *point = o.out->point;
+    int kept = o.first;
+    if (o.out->n - o.first >= 2) {
+        qsort(point + o.first, (size_t)(o.out->n - o.first), sizeof *point, by_depth);
+        for (int k = o.first; k < o.out->n; k++) {
+            const st_Vec3 on_b = sub(point[k].point, o.origin), on_a = sub(on_b, scale(point[k].gap, point[k].normal));
+            bool settled = false;
+            for (int j = o.first; j < kept && !settled && point[k].gap < -TINY * o.size; j++) {
+                if (!(point[j].gap < 0 && point[j].gap > (1 - 1e-6) * point[k].gap)) continue;
+                const st_Vec3 way = scale(
+                    -point[j].gap, point[j].normal); /* move b out of a by point j: are both features then outside? */
+                settled = !overlap_is_inside(&o, 0, add(on_b, way)) && !overlap_is_inside(&o, 1, sub(on_a, way));
+            }
+            if (!settled) point[kept++] = point[k];
+        }
+        o.out->n = kept;
+    }
     if (meeting != NULL && !has_overlap(&o)) {
         /* The vertex inside the other solid that is farthest from its surface. */
         Way deepest = {.triangle = -1};

@@ -362,20 +362,6 @@ static bool is_swallowed(const sti_Mesh *solid, st_Pose pose, const Guest *guest
     return true;
 }
 
-/* A ball with its middle inside the solid leaves through the nearest face: the others are no contacts. */
-static void keep_nearest_way_out(const Side *side)
-{
-    sti_Points *p = side->out;
-    double best = -INFINITY, radius = side->core->radius;
-    if (side->core->kind != STI_CORE_POINT) return;
-    for (int k = side->first; k < p->n; k++)
-        if (p->point[k].gap < -radius) best = fmax(best, p->point[k].gap);
-    int n = side->first;
-    for (int k = side->first; k < p->n; k++)
-        if (!(p->point[k].gap < -radius) || p->point[k].gap == best) p->point[n++] = p->point[k];
-    p->n = n;
-}
-
 static st_Pose mesh_pair_inverse(st_Pose pose)
 {
     st_Quat q = quat_conjugate(pose.q);
@@ -452,7 +438,17 @@ st_Status sti_mesh_convex(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b
                  .first = out->n,
                  .err = err};
     st_Status status = collide_core(&side, &bounds);
-    keep_nearest_way_out(&side);
+    /* A ball with its middle inside the solid leaves through the nearest face: the others are no contacts. */
+    sti_Points *p = side.out;
+    double best = -INFINITY, radius = side.core->radius;
+    if (side.core->kind == STI_CORE_POINT) {
+        for (int k = side.first; k < p->n; k++)
+            if (p->point[k].gap < -radius) best = fmax(best, p->point[k].gap);
+        int n = side.first;
+        for (int k = side.first; k < p->n; k++)
+            if (!(p->point[k].gap < -radius) || p->point[k].gap == best) p->point[n++] = p->point[k];
+        p->n = n;
+    }
     sti_ContactPoint way_out;
     Guest guest = {b, pose_b, in_mesh, &core};
     if (status == ST_OK && out->n == side.first && is_swallowed(a->mesh, pose_a, &guest, &way_out)) {

@@ -318,21 +318,6 @@ static void snap(const sti_Core *a, const sti_Core *b, const sti_Core *core, dou
 
 /* ---- points on a disc ---------------------------------------------------------------------------- */
 
-/* The point of a loop of corners (or of an edge, or a corner) that is nearest to c, all in a plane across m. */
-static st_Vec3 nearest_on_loop(const st_Vec3 *corner, int n, st_Vec3 m, st_Vec3 c)
-{
-    st_Vec3 best = corner[0];
-    bool inside = n > 2;
-    for (int k = 0; k < n; k++) {
-        st_Vec3 p = corner[k], way = sub(corner[(k + 1) % n], p);
-        double square = dot(way, way), s = square > 0 ? fmin(fmax(dot(way, sub(c, p)) / square, 0), 1) : 0;
-        st_Vec3 q = add(p, scale(s, way));
-        if (dot(cross(m, way), sub(c, p)) < 0) inside = false;
-        if (norm(sub(q, c)) < norm(sub(best, c))) best = q;
-    }
-    return inside ? c : best;
-}
-
 /* Is the part of the core farthest along m a whole disc? */
 static bool is_disc(const sti_Core *core, st_Vec3 m, double slack)
 {
@@ -356,7 +341,18 @@ static st_Vec3 nearest_of_farthest(const sti_Core *core, st_Vec3 m, st_Vec3 c, d
     sti_core_feature(core, m, &feature);
     for (int k = 0; k < feature.n; k++)
         if (dot(m, sub(feature.point[k], top)) >= -slack) farthest[n++] = feature.point[k];
-    return n > 0 ? nearest_on_loop(farthest, n, m, c) : top;
+    if (n == 0) return top;
+    /* The point of a loop of corners (or of an edge, or a corner) that is nearest to c, all in a plane across m. */
+    st_Vec3 best = farthest[0];
+    bool inside = n > 2;
+    for (int k = 0; k < n; k++) {
+        st_Vec3 p = farthest[k], way = sub(farthest[(k + 1) % n], p);
+        double square = dot(way, way), s = square > 0 ? fmin(fmax(dot(way, sub(c, p)) / square, 0), 1) : 0;
+        st_Vec3 q = add(p, scale(s, way));
+        if (dot(cross(m, way), sub(c, p)) < 0) inside = false;
+        if (norm(sub(q, c)) < norm(sub(best, c))) best = q;
+    }
+    return inside ? c : best;
 }
 
 /* The normal is that of a disc or a face: the contact point is one of the other core's nearest points. Over a disc

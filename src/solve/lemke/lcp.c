@@ -217,10 +217,12 @@ static double cover_rate(int attempt, int index)
     return 0.5 + (double)((hash ^ (hash >> 13)) >> 8) * 0x1p-24;
 }
 
-/* z >= 0 of the current basis without z_0, and its error from the exact M and q: max over the rows of |min(z_i, w_i)|.
- * *excused is the error less the part that rounding of a large M z explains. */
-static double solution_error(sti_Lcp *lcp, double *excused)
+/* Is the present basis that of a solution as good as can be? The best one is kept. */
+static bool good_solution(sti_Lcp *lcp, sti_LcpInfo *info)
 {
+    double excused;
+    /* z >= 0 of the current basis without z_0, and its error from the exact M and q: max over the rows of |min(z_i,
+     * w_i)|. excused is the error less the part that rounding of a large M z explains. */
     const sti_LcpBasis *basis = &lcp->basis;
     double *z = lcp->z, *w = basis->work, *size = basis->row, error = 0.0;
     memset(z, 0, (size_t)basis->pad * sizeof *z);
@@ -235,20 +237,14 @@ static double solution_error(sti_Lcp *lcp, double *excused)
         for (int i = 0; i < lcp->n; i++)
             size[i] += fabs(M[i] * z[column]);
     }
-    *excused = 0.0;
+    excused = 0.0;
     for (int i = 0; i < lcp->n; i++) {
         w[i] -= lcp->added[i] * z[i];
         double miss = fabs(lcp_is_free(lcp, i) ? w[i] : fmin(z[i], w[i]));
         error = fmax(error, miss);
-        *excused = fmax(*excused, miss / fmax(1.0, ROUNDING_SHARE * size[i]));
+        excused = fmax(excused, miss / fmax(1.0, ROUNDING_SHARE * size[i]));
     }
-    return error;
-}
 
-/* Is the present basis that of a solution as good as can be? The best one is kept. */
-static bool good_solution(sti_Lcp *lcp, sti_LcpInfo *info)
-{
-    double excused, error = solution_error(lcp, &excused);
     if (error < info->error) {
         info->error = error;
         memcpy(lcp->best_z, lcp->z, (size_t)lcp->n * sizeof *lcp->best_z);
