@@ -59,36 +59,6 @@ static bool in_powers(const Plot *plot, int n)
     return true;
 }
 
-static void draw_chart(Plot *plot, FILE *file, int first, int row)
-{
-    const char *names[MOST_CURVES], *colours[MOST_CURVES];
-    char title[64];
-    const sti_Curve *head = &plot->curve[first];
-    int n = 0;
-    for (int c = first; c < plot->n; c++) {
-        if (!plot_together(head, &plot->curve[c])) continue;
-        names[n] = plot->curve[c].name;
-        colours[n] = sti_colour(n);
-        plot->chart[n++] = &plot->curve[c];
-    }
-    int64_t samples = of_frames(head) ? plot->info->n_frames : plot->info->n_steps;
-    /* a single curve is named at its axis, several in the legend */
-    snprintf(title, sizeof title, head->unit[0] != '\0' ? "%.40s [%s]" : "%.40s%.0s", n == 1 ? head->name : "",
-             head->unit);
-    sti_Curves curves = {.title = title,
-                         .n = n,
-                         .name = n > 1 ? names : NULL,
-                         .colour = colours,
-                         .dashed = -1,
-                         .log = in_powers(plot, n),
-                         .samples = samples < INT32_MAX ? (int)samples : INT32_MAX,
-                         .ctx = plot,
-                         .time = chart_time,
-                         .over = plot->over[0] != '\0' ? plot->over : NULL,
-                         .value = plot_chart_value};
-    sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * row, 640, 190}, &curves);
-}
-
 /* Is curve c the first one of its chart? */
 static bool starts_chart(const Plot *plot, int c)
 {
@@ -108,7 +78,34 @@ static st_Status plot_draw(Plot *plot, const char *path, st_Error *err)
     snprintf(title, sizeof title, "%.150s", plot->info->name[0] != '\0' ? plot->info->name : "run");
     sti_svg_begin(file, 730, TITLE + CHART * charts + 6, "#ffffff", title);
     for (int c = 0; c < plot->n; c++)
-        if (starts_chart(plot, c)) draw_chart(plot, file, c, row++);
+        if (starts_chart(plot, c)) {
+            const char *names[MOST_CURVES], *colours[MOST_CURVES];
+            char label[64];
+            const sti_Curve *head = &plot->curve[c];
+            int n = 0;
+            for (int k = c; k < plot->n; k++) {
+                if (!plot_together(head, &plot->curve[k])) continue;
+                names[n] = plot->curve[k].name;
+                colours[n] = sti_colour(n);
+                plot->chart[n++] = &plot->curve[k];
+            }
+            int64_t samples = of_frames(head) ? plot->info->n_frames : plot->info->n_steps;
+            /* a single curve is named at its axis, several in the legend */
+            snprintf(label, sizeof label, head->unit[0] != '\0' ? "%.40s [%s]" : "%.40s%.0s", n == 1 ? head->name : "",
+                     head->unit);
+            sti_Curves curves = {.title = label,
+                                 .n = n,
+                                 .name = n > 1 ? names : NULL,
+                                 .colour = colours,
+                                 .dashed = -1,
+                                 .log = in_powers(plot, n),
+                                 .samples = samples < INT32_MAX ? (int)samples : INT32_MAX,
+                                 .ctx = plot,
+                                 .time = chart_time,
+                                 .over = plot->over[0] != '\0' ? plot->over : NULL,
+                                 .value = plot_chart_value};
+            sti_svg_chart(file, (sti_Rect){64, TITLE + 34 + CHART * (row++), 640, 190}, &curves);
+        }
     fputs("</svg>\n", file);
     return sti_file_close(file, path, err);
 }

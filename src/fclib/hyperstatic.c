@@ -121,42 +121,7 @@ static void add_directions(const Active *a, int c, const double *z, double *r)
     }
 }
 
-/* z0 nearest to r, and D = B' diag(weight) B, which is diagonal. */
-static void start(Active *a)
-{
-    const sti_Open *open = a->open;
-    for (int c = 0; c < open->n_contacts; c++)
-        for (int j = a->first[c]; j < a->first[c + 1]; j++) {
-            const int row = a->unit[j], first = row >= 0 ? row : open->contact[c].first;
-            const int end = row >= 0 ? row + 1 : first + open->contact[c].dim;
-            double square = 0.0, dot = 0.0, weighted = 0.0;
-            for (int k = first; k < end; k++) {
-                const double d = row >= 0 ? 1.0 : a->along[k];
-                square += d * d;
-                dot += d * open->r[k];
-                weighted += d * d * (open->weight != NULL ? open->weight[k] : 1.0);
-            }
-            a->z0[j] = dot / square;
-            a->d[j] = weighted;
-        }
-}
-
 /* ------------------------------------------------------------------ rank and null space */
-
-static void form_columns(Active *a)
-{
-    const sti_Open *open = a->open;
-    for (int c = 0; c < open->n_contacts; c++)
-        for (int j = a->first[c]; j < a->first[c + 1]; j++) {
-            const st_ContactLaw *contact = &open->contact[c];
-            memset(a->vector, 0, (size_t)open->n_r * sizeof *a->vector);
-            if (a->unit[j] >= 0)
-                a->vector[a->unit[j]] = 1.0;
-            else
-                memcpy(a->vector + contact->first, a->along + contact->first, (size_t)contact->dim * sizeof *a->vector);
-            open->moves(open->ctx, a->vector, a->A + (int64_t)j * open->n_moved);
-        }
-}
 
 /* Householder's reflection that leaves x[0] alone of x: x becomes its vector (x[0] = 1 implied), tau its factor. */
 static double reflector(double *x, int n, double *tau)
@@ -340,20 +305,6 @@ void sti_hyperstatic_destroy(sti_Hyperstatic *a)
     sti_free(&allocator, a, 1, sizeof *a);
 }
 
-/* Active contacts get the smallest impulses. Bounded rows that are not active keep theirs, and open contacts have
- * none. */
-static void write_least(const Active *a, double *least)
-{
-    const sti_Open *open = a->open;
-    for (int c = 0; c < open->n_contacts; c++) {
-        const st_ContactLaw *contact = &open->contact[c];
-        const bool kept = contact->law == ST_LAW_BOUNDED && a->first[c] == a->first[c + 1];
-        for (int k = contact->first; k < contact->first + contact->dim; k++)
-            least[k] = kept ? open->r[k] : 0.0;
-        add_directions(a, c, a->k, least);
-    }
-}
-
 st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *determined, double *least,
                                st_Determined *out, st_Error *err)
 {
@@ -375,8 +326,31 @@ st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *d
     GROW(target, n);
     GROW(y, n);
 
-    start(a);
-    form_columns(a);
+    /* z0 nearest to r, and D = B' diag(weight) B, which is diagonal. */
+    for (int c = 0; c < open->n_contacts; c++)
+        for (int j = a->first[c]; j < a->first[c + 1]; j++) {
+            const int row = a->unit[j], first = row >= 0 ? row : open->contact[c].first;
+            const int end = row >= 0 ? row + 1 : first + open->contact[c].dim;
+            double square = 0.0, dot = 0.0, weighted = 0.0;
+            for (int k = first; k < end; k++) {
+                const double d = row >= 0 ? 1.0 : a->along[k];
+                square += d * d;
+                dot += d * open->r[k];
+                weighted += d * d * (open->weight != NULL ? open->weight[k] : 1.0);
+            }
+            a->z0[j] = dot / square;
+            a->d[j] = weighted;
+        }
+    for (int c = 0; c < open->n_contacts; c++)
+        for (int j = a->first[c]; j < a->first[c + 1]; j++) {
+            const st_ContactLaw *contact = &open->contact[c];
+            memset(a->vector, 0, (size_t)open->n_r * sizeof *a->vector);
+            if (a->unit[j] >= 0)
+                a->vector[a->unit[j]] = 1.0;
+            else
+                memcpy(a->vector + contact->first, a->along + contact->first, (size_t)contact->dim * sizeof *a->vector);
+            open->moves(open->ctx, a->vector, a->A + (int64_t)j * open->n_moved);
+        }
     qr_with_pivots(a);
     const int64_t n_null = a->n - a->rank;
     GROW(N, n_null * a->n);
@@ -402,7 +376,17 @@ st_Status sti_hyperstatic_find(sti_Hyperstatic *a, const sti_Open *open, bool *d
     if (out != NULL) *out = found;
     if (a->n > 0) memcpy(a->k, a->z0, (size_t)a->n * sizeof *a->k);
     if (n_null > 0 && least != NULL) find_least(a);
-    if (least != NULL) write_least(a, least);
+    if (least != NULL) {
+        /* Active contacts get the smallest impulses. Bounded rows that are not active keep theirs, and open contacts
+         * have none. */
+        for (int c = 0; c < open->n_contacts; c++) {
+            const st_ContactLaw *contact = &open->contact[c];
+            const bool kept = contact->law == ST_LAW_BOUNDED && a->first[c] == a->first[c + 1];
+            for (int k = contact->first; k < contact->first + contact->dim; k++)
+                least[k] = kept ? open->r[k] : 0.0;
+            add_directions(a, c, a->k, least);
+        }
+    }
     return ST_OK;
 }
 

@@ -53,48 +53,6 @@ static bool is_filled_up(const st_FillDef *def)
     return def->number == 0 && def->packing_fraction == 0;
 }
 
-static st_Status check_fill(Fill *f, st_Error *err)
-{
-    const st_FillDef *def = f->def;
-    STI_TRY(sti_region_check(f->owner, &f->region, err));
-    STI_TRY(sti_size_check(f->owner, &def->size, err));
-    if (f->region.type == ST_REGION_HALF_SPACE)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere",
-                        f->owner);
-    if (st_arrangement_name(def->arrangement) == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: arrangement is %d, must be 0 to %d", f->owner, (int)def->arrangement,
-                        ST_N_ARRANGEMENTS - 1);
-    if (def->number < 0 || def->number > STI_MOST_GRAINS)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: number is %d, must be from 1 to %d", f->owner, def->number,
-                        STI_MOST_GRAINS);
-    if (def->number == 0 && !(def->packing_fraction >= 0 && def->packing_fraction < 1))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->owner,
-                        def->packing_fraction);
-    if (is_filled_up(def) && def->arrangement == ST_ARRANGE_RANDOM)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "%s: arrangement \"random\" needs number or packing_fraction; \"lattice\" and \"dropped\" "
-                        "fill the region without them",
-                        f->owner);
-    if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
-        !sti_within(def->velocity.z, STI_LARGEST))
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->owner,
-                        def->velocity.x, def->velocity.y, def->velocity.z, -STI_LARGEST, STI_LARGEST);
-    const uint32_t along[3] = {ST_LOCK_X, ST_LOCK_Y, ST_LOCK_Z};
-    for (int k = 0; k < 3; k++)
-        f->places.free[k] = (def->locks & along[k]) == 0;
-    if (f->places.free[0] && f->places.free[1] && f->places.free[2]) return ST_OK;
-    const st_Quat q = f->region.pose.q;
-    if (f->region.type != ST_REGION_BOX || q.x != 0 || q.y != 0 || q.z != 0)
-        return sti_fail(err, ST_ERR_ARGUMENT,
-                        "%s: locks a translation, so its region must be a box along the axes of the world", f->owner);
-    if (def->number == 0)
-        return sti_fail(err, ST_ERR_ARGUMENT, "%s: locks a translation, so it needs number, not packing_fraction",
-                        f->owner);
-    return f->places.free[0] || f->places.free[1] || f->places.free[2]
-               ? ST_OK
-               : sti_fail(err, ST_ERR_ARGUMENT, "%s: locks all translations, must leave one", f->owner);
-}
-
 static st_Status add_ball(Fill *f, st_Vec3 p, double r, st_Error *err)
 {
     sti_Places *places = &f->places;
@@ -224,7 +182,45 @@ static st_Status begin(Fill *f, st_Scene *scene, const st_FillDef *def, const ch
         return sti_fail(err, ST_ERR_ARGUMENT, "the %s has no name, or one of more than %d bytes", kind,
                         STI_NAME_MAX - 12);
     snprintf(f->owner, sizeof f->owner, "%s \"%s\"", kind, def->name);
-    STI_TRY(check_fill(f, err));
+    STI_TRY(sti_region_check(f->owner, &f->region, err));
+    STI_TRY(sti_size_check(f->owner, &def->size, err));
+    if (f->region.type == ST_REGION_HALF_SPACE)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: its region is a half space, must be a box, cylinder or sphere",
+                        f->owner);
+    if (st_arrangement_name(def->arrangement) == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: arrangement is %d, must be 0 to %d", f->owner, (int)def->arrangement,
+                        ST_N_ARRANGEMENTS - 1);
+    if (def->number < 0 || def->number > STI_MOST_GRAINS)
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: number is %d, must be from 1 to %d", f->owner, def->number,
+                        STI_MOST_GRAINS);
+    if (def->number == 0 && !(def->packing_fraction >= 0 && def->packing_fraction < 1))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: packing_fraction is %g, must be above 0 and below 1", f->owner,
+                        def->packing_fraction);
+    if (is_filled_up(def) && def->arrangement == ST_ARRANGE_RANDOM)
+        return sti_fail(err, ST_ERR_ARGUMENT,
+                        "%s: arrangement \"random\" needs number or packing_fraction; \"lattice\" and \"dropped\" "
+                        "fill the region without them",
+                        f->owner);
+    if (!sti_within(def->velocity.x, STI_LARGEST) || !sti_within(def->velocity.y, STI_LARGEST) ||
+        !sti_within(def->velocity.z, STI_LARGEST))
+        return sti_fail(err, ST_ERR_ARGUMENT, "%s: velocity is (%g, %g, %g), each must be from %g to %g", f->owner,
+                        def->velocity.x, def->velocity.y, def->velocity.z, -STI_LARGEST, STI_LARGEST);
+    const uint32_t along[3] = {ST_LOCK_X, ST_LOCK_Y, ST_LOCK_Z};
+    for (int k = 0; k < 3; k++)
+        f->places.free[k] = (def->locks & along[k]) == 0;
+    if (!f->places.free[0] || !f->places.free[1] || !f->places.free[2]) {
+        const st_Quat q = f->region.pose.q;
+        if (f->region.type != ST_REGION_BOX || q.x != 0 || q.y != 0 || q.z != 0)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "%s: locks a translation, so its region must be a box along the axes of the world",
+                            f->owner);
+        if (def->number == 0)
+            return sti_fail(err, ST_ERR_ARGUMENT, "%s: locks a translation, so it needs number, not packing_fraction",
+                            f->owner);
+        STI_TRY(f->places.free[0] || f->places.free[1] || f->places.free[2]
+                    ? ST_OK
+                    : sti_fail(err, ST_ERR_ARGUMENT, "%s: locks all translations, must leave one", f->owner));
+    }
     return sti_template_make(f->owner, scene, def->shapes, def->n_shapes, &f->grain, err);
 }
 

@@ -172,10 +172,10 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
             if (sti_element_is(p, "ph")) face = sti_child(p, "p"); /* a polygon with holes, which are filled */
             if (face == NULL || !sti_element_is(face, "p") || face->text == NULL) continue;
             text = face->text;
-            /* Number of corners in a <p>. */
+            /* The number of corners in a <p>. */
+            const char *left = text;
             int n_numbers = 0;
-            double x;
-            while (n_numbers < INT_MAX - 1 && text != NULL && sti_next_number(&text, &x))
+            while (n_numbers < INT_MAX - 1 && sti_next_number(&left, &n))
                 n_numbers++;
             const int corners = n_numbers / faces.stride;
             if (sizes != NULL)

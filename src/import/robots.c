@@ -472,34 +472,32 @@ static st_Status check_robot(const sti_Object *object)
     return ST_OK;
 }
 
-static st_Status read_robot(sti_Reader *reader, const json_t *entry, size_t index)
-{
-    sti_Place list = {NULL, "robots", 0}, place = {&list, NULL, index};
-    sti_Object object = {.reader = reader, .kind = &sti_robot_kind, .place = &place, .json = entry};
-    st_Status status = sti_object_read(&object, "");
-    if (status == ST_OK) status = check_robot(&object);
-    if (status == ST_OK) {
-        const sti_RobotDef *def = &object.def.robot;
-        sti_Robot robot = {.reader = reader,
-                           .files = &reader->files,
-                           .err = reader->err,
-                           .allocator = st_default_allocator(),
-                           .entry = entry,
-                           .index = index,
-                           .def = *def,
-                           .root = {def->position, quat_unit(def->orientation)}};
-        if (def->name != NULL) snprintf(robot.prefix, sizeof robot.prefix, "%s.", def->name);
-        status = open_robot(&robot, &object);
-        sti_robot_free(&robot);
-    }
-    sti_object_free(&object);
-    return status;
-}
-
 st_Status sti_robots_read(sti_Reader *reader)
 {
     const json_t *list = json_object_get(reader->root, "robots");
     for (size_t k = 0; k < json_array_size(list); k++) /* if it is no list, the scene reader refuses it */
-        STI_TRY(read_robot(reader, json_array_get(list, k), k));
+    {
+        const json_t *entry = json_array_get(list, k);
+        sti_Place robots = {NULL, "robots", 0}, place = {&robots, NULL, k};
+        sti_Object object = {.reader = reader, .kind = &sti_robot_kind, .place = &place, .json = entry};
+        st_Status status = sti_object_read(&object, "");
+        if (status == ST_OK) status = check_robot(&object);
+        if (status == ST_OK) {
+            const sti_RobotDef *def = &object.def.robot;
+            sti_Robot robot = {.reader = reader,
+                               .files = &reader->files,
+                               .err = reader->err,
+                               .allocator = st_default_allocator(),
+                               .entry = entry,
+                               .index = k,
+                               .def = *def,
+                               .root = {def->position, quat_unit(def->orientation)}};
+            if (def->name != NULL) snprintf(robot.prefix, sizeof robot.prefix, "%s.", def->name);
+            status = open_robot(&robot, &object);
+            sti_robot_free(&robot);
+        }
+        sti_object_free(&object);
+        STI_TRY(status);
+    }
     return sti_geoms_finish(reader);
 }

@@ -870,25 +870,6 @@ static bool collides_inside(const Frame *link)
     return is_true(own != NULL ? own : whole);
 }
 
-/* Links of one model touch each other only if <self_collide> of the model, or of one of the two, is true. A pair with
- * the ground stays, because the shapes of all fixed models belong to the ground. */
-static st_Status set_links_apart(const Sdf *sdf)
-{
-    sti_Robot *robot = sdf->robot;
-    if (json_is_true(json_object_get(robot->entry, "self_collision"))) return ST_OK;
-    for (const Frame *a = sdf->frames; a != NULL; a = a->next) {
-        if (a->kind != 'l' || collides_inside(a) || is_held(robot, a->link)) continue;
-        for (const Frame *b = a->next; b != NULL; b = b->next) {
-            if (b->kind != 'l' || b->model != a->model || collides_inside(b) || is_held(robot, b->link)) continue;
-            const bool joined = robot->links[a->link].parent == b->link || robot->links[b->link].parent == a->link;
-            if (joined) continue; /* these never touch */
-            STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
-            robot->apart[robot->n_apart++] = (sti_RobotPair){b->at, a->link, b->link};
-        }
-    }
-    return ST_OK;
-}
-
 /* ---- the whole --------------------------------------------------------------------------------------- */
 
 static st_Status write_settings(const Sdf *sdf, const sti_Element *world)
@@ -939,5 +920,18 @@ st_Status sti_sdf_read(sti_Robot *robot, const sti_Element *root)
     }
     if (n == 0) return sti_element_fail(robot->err, root, "has no <model>, must have at least one");
     STI_TRY(grow(&sdf));
-    return set_links_apart(&sdf);
+    /* Links of one model touch each other only if <self_collide> of the model, or of one of the two, is true. A pair
+     * with the ground stays, because the shapes of all fixed models belong to the ground. */
+    if (json_is_true(json_object_get(robot->entry, "self_collision"))) return ST_OK;
+    for (const Frame *a = sdf.frames; a != NULL; a = a->next) {
+        if (a->kind != 'l' || collides_inside(a) || is_held(robot, a->link)) continue;
+        for (const Frame *b = a->next; b != NULL; b = b->next) {
+            if (b->kind != 'l' || b->model != a->model || collides_inside(b) || is_held(robot, b->link)) continue;
+            const bool joined = robot->links[a->link].parent == b->link || robot->links[b->link].parent == a->link;
+            if (joined) continue; /* these never touch */
+            STI_TRY(STI_GROW(&robot->allocator, robot->apart, robot->apart_size, robot->n_apart + 1, robot->err));
+            robot->apart[robot->n_apart++] = (sti_RobotPair){b->at, a->link, b->link};
+        }
+    }
+    return ST_OK;
 }

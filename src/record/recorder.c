@@ -307,28 +307,6 @@ static bool is_contact(const st_ContactReport *c)
     return c->gap <= 0;
 }
 
-static st_Status add_contact_rows(st_Recorder *recorder, const st_System *system, st_Error *err)
-{
-    int n = st_system_contact_count(system);
-    for (int k = 0; k < n; k++) {
-        st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || !is_contact(&c)) continue;
-        const st_Vec3 third = cross(c.normal, c.tangent);
-        sti_StoredContact row = {.id = c.id, .a = c.a.index1, .b = c.b.index1, .gap = (float)c.gap};
-        store_vector(c.point, row.point);
-        store_vector(c.normal, row.normal);
-        double finite[ST_MAX_DIM];
-        for (int i = 0; i < ST_MAX_DIM; i++)
-            finite[i] = c.impulse[i] - c.impact[i];
-        put_world(&c, third, finite, row.impulse);
-        put_world(&c, third, c.impact, row.impact);
-        put_world(&c, third, c.velocity, row.velocity);
-        memcpy(sti_table_next(&recorder->tables, STI_CONTACTS), &row, STI_STORED_CONTACT);
-        STI_TRY(sti_table_take(&recorder->tables, STI_CONTACTS, 1, err));
-    }
-    return ST_OK;
-}
-
 static st_Status add_frame_rows(st_Recorder *recorder, const st_System *system, st_Error *err)
 {
     int64_t first = sti_table_rows(&recorder->tables, STI_CONTACTS);
@@ -389,7 +367,24 @@ static st_Status add_frame_rows(st_Recorder *recorder, const st_System *system, 
         }
         STI_TRY(sti_table_take(&recorder->tables, STI_MEASURES, 1, err));
     }
-    STI_TRY(add_contact_rows(recorder, system, err));
+    int n = st_system_contact_count(system);
+    for (int k = 0; k < n; k++) {
+        st_ContactReport c;
+        if (st_system_contact(system, k, &c) != ST_OK || !is_contact(&c)) continue;
+        const st_Vec3 third = cross(c.normal, c.tangent);
+        sti_StoredContact contact = {.id = c.id, .a = c.a.index1, .b = c.b.index1, .gap = (float)c.gap};
+        store_vector(c.point, contact.point);
+        store_vector(c.normal, contact.normal);
+        double finite[ST_MAX_DIM];
+        for (int i = 0; i < ST_MAX_DIM; i++)
+            finite[i] = c.impulse[i] - c.impact[i];
+        put_world(&c, third, finite, contact.impulse);
+        put_world(&c, third, c.impact, contact.impact);
+        put_world(&c, third, c.velocity, contact.velocity);
+        memcpy(sti_table_next(&recorder->tables, STI_CONTACTS), &contact, STI_STORED_CONTACT);
+        STI_TRY(sti_table_take(&recorder->tables, STI_CONTACTS, 1, err));
+    }
+
     st_RecordedFrame frame = {.time = recorder->last.time,
                               .step = recorder->n_steps - 1,
                               .first_contact = first,

@@ -259,26 +259,6 @@ static st_Vec3 vector_of(const double *x)
     return (st_Vec3){x[0], x[1], x[2]};
 }
 
-static void put_contact_points(Export *e, int n, double h)
-{
-    start_columns(e);
-    int force = name_column(e, "force", "Float32", 3), normal = name_column(e, "normal", "Float32", 3);
-    int velocity = name_column(e, "velocity", "Float32", 3), gap = name_column(e, "gap", "Float32", 1);
-    int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
-    for (int k = 0; k < n; k++) {
-        const st_RecordedContact *c = &e->contact[k];
-        put_vector3(e, POINTS, vector_of(c->point));
-        put_int(e, CONNECT, k);
-        put_int(e, OFFSETS, k + 1);
-        put_vector3(e, force, scale(1 / h, vector_of(c->impulse)));
-        put_vector3(e, normal, vector_of(c->normal));
-        put_vector3(e, velocity, vector_of(c->velocity));
-        put_real(e, gap, c->gap);
-        put_int(e, a, c->a);
-        put_int(e, b, c->b);
-    }
-}
-
 /* Points with the data that glyphs need. All points are one cell. */
 enum { GLYPH_SIZE, GLYPH_BODY, GLYPH_TURNED, GLYPH_VELOCITY, GLYPH_SPIN, GLYPH_CONTACTS, GLYPH_LOAD, N_GLYPH };
 
@@ -378,7 +358,22 @@ static st_Status write_vtk_frame(Export *e, int64_t index)
         end_glyphs(e);
         write_frame_file(e, CLUMPS, index, frame.time, "Verts", true);
     }
-    put_contact_points(e, frame.n_contacts, h);
+    start_columns(e);
+    int forces = name_column(e, "force", "Float32", 3), normal = name_column(e, "normal", "Float32", 3);
+    int velocity = name_column(e, "velocity", "Float32", 3), gap = name_column(e, "gap", "Float32", 1);
+    int a = name_column(e, "a", "Int32", 1), b = name_column(e, "b", "Int32", 1);
+    for (int k = 0; k < frame.n_contacts; k++) {
+        const st_RecordedContact *c = &e->contact[k];
+        put_vector3(e, POINTS, vector_of(c->point));
+        put_int(e, CONNECT, k);
+        put_int(e, OFFSETS, k + 1);
+        put_vector3(e, forces, scale(1 / h, vector_of(c->impulse)));
+        put_vector3(e, normal, vector_of(c->normal));
+        put_vector3(e, velocity, vector_of(c->velocity));
+        put_real(e, gap, c->gap);
+        put_int(e, a, c->a);
+        put_int(e, b, c->b);
+    }
     write_frame_file(e, CONTACTS, index, frame.time, "Verts", true);
 
     /* force network: a line between the bodies of each contact */

@@ -434,31 +434,6 @@ st_Status st_articulation_difference(const st_Articulation *a, const double *q0,
 
 /* ---- loops ---------------------------------------------------------------------------------------- */
 
-/* Adds a row on the velocities of bodies (entries p to end) to a row on the velocities of joints. The entries of one
- * body are a force on it. The power of this force along S_j is entry j of the new row. `size` receives the sizes of the
- * terms: a loop between bodies that the tree holds together leaves rows of rounding, which must be 0. */
-static void add_row(const st_Articulation *a, const sti_ForestState *state, int64_t p, int64_t end, double *row,
-                    double *size)
-{
-    const sti_World *world = a->system->model.world;
-    const sti_RowList *rows = &a->sink.joint_rows;
-    while (p < end) {
-        const int b = a->owner[rows->i[p]], node = a->of.node[b];
-        double full[6] = {0};
-        for (; p < end && a->owner[rows->i[p]] == b; p++)
-            full[world->body[b].dof[rows->i[p] - world->body[b].v_first]] += rows->x[p];
-        const st_Vec3 arm = sub(state->pose[node].p, sti_forest_origin(&a->of.forest, state, node));
-        sti_Spatial force = {.linear = vec3_load(full)};
-        force.angular = add(mat3_mul(&state->axes[node], vec3_load(full + 3)), cross(arm, force.linear));
-        for (int j = a->of.forest.tip[node]; j >= 0; j = a->of.forest.above[j]) {
-            row[j] += spatial_dot(state->S[j], force);
-            size[j] += norm(state->S[j].linear) * norm(force.linear) + norm(state->S[j].angular) * norm(force.angular);
-        }
-    }
-    for (int j = 0; j < a->of.forest.n_v; j++)
-        if (fabs(row[j]) <= 1e-14 * size[j]) row[j] = 0;
-}
-
 st_Status sti_articulation_loops(st_Articulation *a, const sti_ForestState *state, const double *q, double *row,
                                  double *value, st_Error *err)
 {
@@ -476,7 +451,30 @@ st_Status sti_articulation_loops(st_Articulation *a, const sti_ForestState *stat
         for (int r = 0; r < joint->n_rows - (joint->held ? 1 : 0); r++, n++) {
             const int of = joint->first_row + r;
             memset(size, 0, (size_t)n_v * sizeof *size);
-            add_row(a, state, a->sink.joint_rows.p[of], a->sink.joint_rows.p[of + 1], row + (int64_t)n * n_v, size);
+            /* Adds a row on the velocities of bodies (entries p to end) to a row on the velocities of joints. The
+             * entries of one body are a force on it. The power of this force along S_j is entry j of the new row.
+             * `size` receives the sizes of the terms: a loop between bodies that the tree holds together leaves rows of
+             * rounding, which must be 0. */
+            int64_t p = a->sink.joint_rows.p[of];
+            const int64_t end = a->sink.joint_rows.p[of + 1];
+            double *gradient = row + (int64_t)n * n_v;
+            const sti_RowList *rows = &a->sink.joint_rows;
+            while (p < end) {
+                const int b = a->owner[rows->i[p]], node = a->of.node[b];
+                double full[6] = {0};
+                for (; p < end && a->owner[rows->i[p]] == b; p++)
+                    full[world->body[b].dof[rows->i[p] - world->body[b].v_first]] += rows->x[p];
+                const st_Vec3 arm = sub(state->pose[node].p, sti_forest_origin(&a->of.forest, state, node));
+                sti_Spatial force = {.linear = vec3_load(full)};
+                force.angular = add(mat3_mul(&state->axes[node], vec3_load(full + 3)), cross(arm, force.linear));
+                for (int j = a->of.forest.tip[node]; j >= 0; j = a->of.forest.above[j]) {
+                    gradient[j] += spatial_dot(state->S[j], force);
+                    size[j] +=
+                        norm(state->S[j].linear) * norm(force.linear) + norm(state->S[j].angular) * norm(force.angular);
+                }
+            }
+            for (int j = 0; j < a->of.forest.n_v; j++)
+                if (fabs(gradient[j]) <= 1e-14 * size[j]) gradient[j] = 0;
             if (value != NULL) value[n] = a->sink.joint[of].value;
         }
     }

@@ -487,21 +487,6 @@ st_Status st_setting_get(const st_SystemDef *def, const char *key, st_SettingVal
     return ST_OK;
 }
 
-static st_Status set_choice(st_SystemDef *def, const Entry *entry, const char *word, st_Error *err)
-{
-    if (entry->offset == AT(preset)) return st_preset_apply(def, word, err);
-    void *field = (char *)def + entry->offset;
-    for (int k = 0; entry->setting.words[k] != NULL; k++) {
-        if (word == NULL || strcmp(word, entry->setting.words[k]) != 0) continue;
-        if (is_name(entry))
-            *(const char **)field = entry->setting.words[k];
-        else
-            *(int *)field = entry->values != NULL ? entry->values[k] : k;
-        return ST_OK;
-    }
-    return bad_word(entry->setting.key, word, entry->setting.words, err);
-}
-
 static st_Status check_range(const st_Setting *setting, double x, st_Error *err)
 {
     if (sti_between(x, setting->min, setting->max)) return ST_OK;
@@ -519,8 +504,20 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
     void *field = (char *)def + entry->offset;
     double x = value->number;
     switch (setting->kind) {
-    case ST_SETTING_CHOICE:
-        return set_choice(def, entry, value->word, err);
+    case ST_SETTING_CHOICE: {
+        const char *word = value->word;
+        if (entry->offset == AT(preset)) return st_preset_apply(def, word, err);
+        void *choice = (char *)def + entry->offset;
+        for (int k = 0; entry->setting.words[k] != NULL; k++) {
+            if (word == NULL || strcmp(word, entry->setting.words[k]) != 0) continue;
+            if (is_name(entry))
+                *(const char **)choice = entry->setting.words[k];
+            else
+                *(int *)choice = entry->values != NULL ? entry->values[k] : k;
+            return ST_OK;
+        }
+        return bad_word(entry->setting.key, word, entry->setting.words, err);
+    }
     case ST_SETTING_NUMBER:
         STI_TRY(check_range(setting, x, err));
         *(double *)field = x;

@@ -193,21 +193,6 @@ static st_Status close_constraints(Projecting *projecting)
     return projecting->fresh ? ST_OK : linearise_constraints(projecting);
 }
 
-/* phi(q_l) + h a' v+, from the rows at q_l. */
-static st_Status spring_targets(Projecting *projecting, double h)
-{
-    const sti_Model *model = projecting->model;
-    sti_StepWork *work = projecting->work;
-    const st_Sink *here = &work->here;
-    int n = here->soft_rows.n_rows;
-    if (!model->def.keep_springs || n == 0) return ST_OK;
-    STI_TRY(STI_GROW(&model->allocator, projecting->out->u, projecting->out->u_capacity, n, projecting->err));
-    for (int k = 0; k < n; k++)
-        projecting->out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, work->v_new);
-    projecting->spring_target = projecting->out->u;
-    return ST_OK;
-}
-
 st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
                       st_Error *err)
 {
@@ -218,7 +203,15 @@ st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWo
                              .t = t,
                              .looked = true,
                              .err = err};
-    STI_TRY(spring_targets(&projecting, h));
+    /* phi(q_l) + h a' v+, from the rows at q_l. */
+    const st_Sink *here = &work->here;
+    int n = here->soft_rows.n_rows;
+    if (model->def.keep_springs && n != 0) {
+        STI_TRY(STI_GROW(&model->allocator, projecting.out->u, projecting.out->u_capacity, n, projecting.err));
+        for (int k = 0; k < n; k++)
+            projecting.out->u[k] = here->soft[k].value + h * sti_row_dot(&here->soft_rows, k, work->v_new);
+        projecting.spring_target = projecting.out->u;
+    }
     memcpy(work->projection.q_from, work->q_new, (size_t)model->n_q * sizeof *work->q_new);
     STI_TRY(close_constraints(&projecting));
     if (projecting.error > STI_PROJECTION_FAILED) {

@@ -231,17 +231,6 @@ static void average(Rounds *rounds)
         mean->joint[k].rate = (first->joint[k].rate + 4 * mean->joint[k].rate + last->joint[k].rate) / 6;
 }
 
-/* Rows in the middle, scaled, for a first round. */
-static void scale_middle(Rounds *rounds)
-{
-    const sti_Model *model = rounds->model;
-    sti_StepWork *work = rounds->work;
-    rounds->means.end = NULL;
-    if (!model->rigid) return;
-    sti_world_turns(model->world, rounds->v, rounds->h, false, work->mean.turns);
-    rounds->means.columns = work->mean.turns;
-}
-
 /* Drift and springs start from the values at the start. */
 static void take_values(sti_StepWork *work)
 {
@@ -323,26 +312,6 @@ void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const
 
 /* ---- rounds ----------------------------------------------------------------------------------- */
 
-/* D and A for the next factorisation. */
-static st_Status stiffen(Rounds *rounds)
-{
-    const sti_Model *model = rounds->model;
-    sti_State *state = rounds->state;
-    sti_StepWork *work = rounds->work;
-    sti_Mean *mean = &work->mean;
-    const st_BlockDiag A = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = model->mass.marked};
-    const double factor = 0.5 * rounds->h * rounds->stage->eta;
-    double *block = mean->A;
-    STI_TRY(sti_mass(model, &work->step, state->q, rounds->err));
-    memcpy(mean->A, work->step.M, (size_t)model->mass.n * sizeof *mean->A);
-    for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
-        for (int i = A.first[b]; i < A.first[b + 1]; i++) {
-            mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
-            block[(i - A.first[b]) * sti_block_stride(&A, b)] += mean->D[i];
-        }
-    return ST_OK;
-}
-
 static void note_tension(Rounds *rounds)
 {
     const sti_Model *model = rounds->model;
@@ -409,20 +378,6 @@ static double displacement(const Rounds *rounds, const double *from)
     return rounds->h * worst;
 }
 
-/* Solves the stage with the present rows. *moved: distance of the new path from that of the rows. */
-static st_Status solve_round(Rounds *rounds, double *moved, st_StepInfo *info)
-{
-    const sti_Model *model = rounds->model;
-    sti_State *state = rounds->state;
-    sti_StepWork *work = rounds->work;
-    const size_t size = (size_t)model->n_v * sizeof *rounds->v;
-    memcpy(work->mean.v_near, rounds->v, size);
-    if (rounds->stage->second_order) memcpy(work->stages.v_star, rounds->v, size);
-    STI_TRY(sti_solve_stage(model, state, work, rounds->stage, rounds->v, info, rounds->err));
-    *moved = displacement(rounds, work->mean.v_near);
-    return ST_OK;
-}
-
 /* The error of the joints at the end of the path of v. With the rows of a first round from the values there; if it is
  * too large, and in later rounds, from the mean. */
 static st_Status look(Rounds *rounds, int round, double moved, double whole, double tolerance, double *left)
@@ -456,21 +411,6 @@ static st_Status look(Rounds *rounds, int round, double moved, double whole, dou
     return ST_OK;
 }
 
-/* If rounds do not converge: the stage with rows at one place, and joints closed as with drift `gap`. This happens if a
- * mechanism can continue in several ways and its rows lose their rank, as four-bars in their flat position. The
- * trapezoid becomes a step of Euler's method first, because there form II keeps velocities that joints do not allow, v+
- * = -v. */
-static st_Status fall_back(Rounds *rounds, const sti_Stage *stage, st_StepInfo *info)
-{
-    const sti_Model *model = rounds->model;
-    sti_State *state = rounds->state;
-    sti_StepWork *work = rounds->work;
-    memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
-    memset(work->mean.lag, 0, (size_t)model->n_v * sizeof *work->mean.lag);
-    STI_TRY(sti_solve_stage(model, state, work, stage, rounds->v, info, rounds->err));
-    return evaluate_end(rounds);
-}
-
 st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                                double *v, st_StepInfo *info, st_Error *err)
 {
@@ -494,13 +434,37 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     if (!state->history.known) memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
     if (stage->rows != &work->stages.middle) STI_TRY(evaluate_middle(&rounds));
     take_values(work);
-    scale_middle(&rounds);
+    /* Rows in the middle, scaled, for a first round. */
+    rounds.means.end = NULL;
+    if (model->rigid) {
+        sti_world_turns(model->world, rounds.v, rounds.h, false, work->mean.turns);
+        rounds.means.columns = work->mean.turns;
+    }
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         /* Each round starts from the impulses of the step before. Friction at the points of a face has many solutions,
          * and rounds that start from each other may alternate between two of them. */
         if (round > 0) work->warm.to_keep = 0;
-        if (!rounds.means.again) STI_TRY(stiffen(&rounds));
-        STI_TRY(solve_round(&rounds, &moved, info));
+        if (!rounds.means.again) {
+            /* D and A for the next factorisation. */
+            sti_Mean *mean = &work->mean;
+            const st_BlockDiag A = {.n_blocks = model->n_blocks, .first = model->first, .diagonal = model->mass.marked};
+            const double factor = 0.5 * rounds.h * rounds.stage->eta;
+            double *block = mean->A;
+            STI_TRY(sti_mass(model, &work->step, state->q, rounds.err));
+            memcpy(mean->A, work->step.M, (size_t)model->mass.n * sizeof *mean->A);
+            for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
+                for (int i = A.first[b]; i < A.first[b + 1]; i++) {
+                    mean->D[i] = mean->tension[i] > 0 ? factor * mean->tension[i] : 0.0;
+                    block[(i - A.first[b]) * sti_block_stride(&A, b)] += mean->D[i];
+                }
+        }
+        /* Solves the stage with the present rows. *moved: distance of the new path from that of the rows. */
+        const size_t size = (size_t)model->n_v * sizeof *rounds.v;
+        memcpy(work->mean.v_near, rounds.v, size);
+        if (rounds.stage->second_order) memcpy(work->stages.v_star, rounds.v, size);
+        STI_TRY(sti_solve_stage(model, state, work, rounds.stage, rounds.v, info, rounds.err));
+        moved = displacement(&rounds, work->mean.v_near);
+
         const double whole = displacement(&rounds, NULL);
         const double tolerance = fmax(model->def.tolerance * whole, STI_PROJECTION_ERROR);
         least = fmin(least, tolerance);
@@ -518,7 +482,15 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
         info->drift_fallbacks += !work->stages.rough;
         info->solve = solved; /* discard the information of the rounds */
         work->stages.rough = true;
-        return stage->second_order ? ST_OK : fall_back(&rounds, stage, info);
+        if (stage->second_order) return ST_OK;
+        /* If rounds do not converge: the stage with rows at one place, and joints closed as with drift `gap`. This
+         * happens if a mechanism can continue in several ways and its rows lose their rank, as four-bars in their flat
+         * position. The trapezoid becomes a step of Euler's method first, because there form II keeps velocities that
+         * joints do not allow, v+ = -v. */
+        memset(work->mean.tension, 0, (size_t)model->n_v * sizeof *work->mean.tension);
+        memset(work->mean.lag, 0, (size_t)model->n_v * sizeof *work->mean.lag);
+        STI_TRY(sti_solve_stage(model, state, work, stage, rounds.v, info, rounds.err));
+        return evaluate_end(&rounds);
     }
     note_tension(&rounds);
     for (int i = 0; i < model->n_v; i++)
