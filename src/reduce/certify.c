@@ -7,7 +7,6 @@
  * residuals of momentum and joints in double-double, one more solve for the correction of v, and u from the corrected
  * v, so that u has the digits that a solution of b's size needs.
  */
-#include "math/double_double.h"
 #include "reduce/reduce_memory.h"
 #include "reduce/residual.h"
 
@@ -308,23 +307,16 @@ st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double
     *residual = reduction->judged->residual;
     if (certain) return ST_OK;
     STI_TRY(sti_reduction_columns(reduction, err)); /* H, rho and b of a graph */
-    const sti_ReductionMemory *m = reduction->memory;
-    const int64_t n_v = p->n_v, n_r = p->n_r, n_l = p->n_l, most = n_v + n_r + n_l + 1;
-    Exact x = {.sum = sti_alloc(&m->allocator, most, sizeof *x.sum)};
-    double *numbers = sti_alloc(&m->allocator, 2 * most, sizeof *numbers);
-    st_Status status = ST_OK;
-    if (x.sum != NULL && numbers != NULL) {
-        x.rest_v = numbers;
-        x.step_v = x.rest_v + n_v;
-        x.rest_l = x.step_v + n_v;
-        x.step_l = x.rest_l + n_l;
-        x.u = x.step_l + n_l;
-        judge_again(reduction, r, &x);
-        *residual = reduction->judged->residual;
-    } else {
-        status = sti_fail(err, ST_ERR_MEMORY, "out of memory: the residual of %d rows", p->n_r);
-    }
-    sti_free(&m->allocator, numbers, 2 * most, sizeof *numbers);
-    sti_free(&m->allocator, x.sum, most, sizeof *x.sum);
-    return status;
+    sti_ReductionMemory *m = reduction->memory;
+    const int64_t n_v = p->n_v, n_r = p->n_r, n_l = p->n_l;
+    GROW(exact_sum, n_v + n_r + n_l);
+    GROW(exact, 2 * (n_v + n_l) + n_r);
+    Exact x = {.sum = m->exact_sum, .rest_v = m->exact};
+    x.step_v = x.rest_v + n_v;
+    x.rest_l = x.step_v + n_v;
+    x.step_l = x.rest_l + n_l;
+    x.u = x.step_l + n_l;
+    judge_again(reduction, r, &x);
+    *residual = reduction->judged->residual;
+    return ST_OK;
 }

@@ -62,6 +62,8 @@ void sti_reduction_destroy(sti_Reduction *reduction)
     RELEASE(place);
     RELEASE(block_seen);
     RELEASE(share);
+    RELEASE(exact_sum);
+    RELEASE(exact);
     RELEASE(side_v);
     RELEASE(side_l);
     RELEASE(wide_side);

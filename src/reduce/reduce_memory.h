@@ -8,6 +8,7 @@
 #define STI_REDUCE_MEMORY_H
 
 #include "linalg/saddle.h"
+#include "math/double_double.h"
 #include "pile/pile.h"
 #include "reduce/reduce.h"
 
@@ -56,10 +57,12 @@ typedef struct sti_ReductionMemory {
     STI_ARRAY(double, out_v);
     STI_ARRAY(double, out_l);
     STI_ARRAY(sti_NodeShare, share); /* by body and mechanism                                                 */
-    const st_LocalProblem *local;    /* the problem if it was given as W and b; NULL: it is a step problem */
-    st_Problem shadow;               /* of the local problem                                                       */
-    int n_unit;                      /* rows of I that are there                                                   */
-    STI_ARRAY(int64_t, unit_p);      /* its H = I                                                                  */
+    STI_ARRAY(sti_Dd, exact_sum);    /* certify.c: sums in double-double, and their results                   */
+    STI_ARRAY(double, exact);
+    const st_LocalProblem *local; /* the problem if it was given as W and b; NULL: it is a step problem */
+    st_Problem shadow;            /* of the local problem                                                       */
+    int n_unit;                   /* rows of I that are there                                                   */
+    STI_ARRAY(int64_t, unit_p);   /* its H = I                                                                  */
     STI_ARRAY(int, unit_i);
     STI_ARRAY(double, unit_x);
     st_Problem with_rows; /* the problem with H, if contacts were given as arrays and columns are needed */
