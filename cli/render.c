@@ -183,11 +183,10 @@ static int make_film(const Render *render)
     return copy_output(film, render->options->output) ? STATUS_OK : STATUS_FAILED;
 }
 
-/* Checks the kind of output, its size, and the tools. -1: continue. */
-static int check(Render *render, const char **browser)
+/* Checks the kind of output and its size. -1: continue. */
+static int check(Render *render)
 {
     const RenderOptions *o = render->options;
-    static const char *const film_tool[] = {"ffmpeg", NULL};
     static const char *const endings[] = {".png", ".jpg", ".jpeg", ".mp4", ".gif", NULL};
     char rest = 0;
     if (o->output == NULL) return complain(STATUS_INPUT, "render: -o FILE.png, FILE.mp4 or FOLDER/ is missing");
@@ -219,14 +218,6 @@ static int check(Render *render, const char **browser)
     if (!render->single && o->at > 0)
         return complain(STATUS_INPUT, "render: --at is for one picture, but %s is a film or a folder of frames",
                         o->output);
-    *browser = find_browser();
-    if (*browser == NULL)
-        return complain(STATUS_FAILED,
-                        "render: needs Chromium, and none is installed (Debian: apt-get install chromium; "
-                        "or STICTION_BROWSER=...); stiction report and export need no other program");
-    if (render->film && find_tool(film_tool) == NULL)
-        return complain(STATUS_FAILED, "render: a film needs ffmpeg, and it is not installed (Debian: apt-get install "
-                                       "ffmpeg); -o FOLDER/ makes frames without it");
     if ((render->single || render->film) && !output_possible(o->output)) return STATUS_INPUT;
     return -1;
 }
@@ -239,8 +230,10 @@ static bool within(const Render *render, const char *option, double t)
     return false;
 }
 
-static int prepare(Render *render, const char *path)
+/* Reads the recording, and finds the tools. */
+static int prepare(Render *render, const char *path, const char **browser)
 {
+    static const char *const film_tool[] = {"ffmpeg", NULL};
     st_Recording *recording = NULL;
     st_Error err = {0};
     if (same_file(render->options->output, path))
@@ -255,6 +248,14 @@ static int prepare(Render *render, const char *path)
     if (!ok) return complain(STATUS_INPUT, "%s", err.message);
     if (!within(render, "--at", render->options->at) || !within(render, "--from", render->options->from))
         return STATUS_INPUT;
+    *browser = find_browser();
+    if (*browser == NULL)
+        return complain(STATUS_FAILED,
+                        "render: needs Chromium, and none is installed (Debian: apt-get install chromium; "
+                        "or STICTION_BROWSER=...); stiction report and export need no other program");
+    if (render->film && find_tool(film_tool) == NULL)
+        return complain(STATUS_FAILED, "render: a film needs ffmpeg, and it is not installed (Debian: apt-get install "
+                                       "ffmpeg); -o FOLDER/ makes frames without it");
     if (!make_scratch(render->folder, "render")) return STATUS_FAILED;
     render->frames = render->film ? render->folder : render->options->output;
     if (!render->single && !render->film && mkdir(render->frames, 0777) != 0 && errno != EEXIST)
@@ -270,9 +271,9 @@ static int render_main(int argc, char *const *argv)
     Server *server = calloc(1, sizeof *server);
     int status = command_read(&render_command, argc, argv, &o, words);
     if (status < 0 && server == NULL) status = complain(STATUS_FAILED, "out of memory");
-    if (status < 0) status = check(&render, &browser);
+    if (status < 0) status = check(&render);
     if (status < 0) await_signals();
-    if (status < 0) status = prepare(&render, words[0]);
+    if (status < 0) status = prepare(&render, words[0], &browser);
     if (status < 0 && server != NULL) {
         server->ctx = &render;
         server->answer = answer;
