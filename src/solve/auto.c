@@ -1,7 +1,8 @@
 /* auto.c -- the solver that chooses among solvers.
  *
  * Linear laws (frictionless, bounded, pyramid, box) give a complementarity problem. Lemke's method solves it exactly
- * and, by theorem, does not fail on velocity-level problems, but it is dense: small problems try it first.
+ * and, by theorem, does not fail on velocity-level problems, but it is dense: small problems try it first. Coulomb's
+ * law in the plane is linear, too; there it comes before homotopy.
  *
  * Otherwise sweeps and factorisations take turns. Each starts from the best impulses so far, and later rounds have
  * longer turns. A few sweeps of nsgs solve easy problems and problems with a good warm start. They also find most of
@@ -478,7 +479,8 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
         const bool cold = is_cold(task);
         STI_TRY(take_up_start(a, task, err));
         int refused;
-        const bool linear = sti_solver_takes(&sti_lemke, problem, &refused);
+        const bool pivots = sti_solver_takes(&sti_lemke, problem, &refused);
+        bool linear = pivots, pivoted = false; /* Coulomb's law in the plane is linear, but the others are faster */
         const int64_t n = problem->n_r;
         const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
         const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
@@ -487,7 +489,7 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
         const bool is_stiff = (unequal_masses || n > EVEN_REDUNDANCY * problem->n_v) && n <= STIFF_ROWS &&
                               task->effort == ST_EFFORT_THOROUGH && cold;
         int64_t unknowns = 0; /* that Lemke would have; law by law as in lemke.c */
-        for (int c = 0; c < problem->n_contacts && linear; c++) {
+        for (int c = 0; c < problem->n_contacts && pivots; c++) {
             const st_ContactLaw *contact = &problem->contact[c];
             switch (contact->law) {
             case ST_LAW_FRICTIONLESS:
@@ -496,13 +498,20 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
             case ST_LAW_PYRAMID:
                 unknowns += (int64_t)contact->facets + 2;
                 break;
+            case ST_LAW_COULOMB:
+                unknowns += 4;
+                linear = false;
+                break;
             default: /* bounded: z and a multiplier; box: a normal and, for each tangent, two facets and a multiplier */
                 unknowns += 3 * (int64_t)contact->dim;
                 break;
             }
         }
-        if (linear && unknowns <= LEMKE_FIRST)
-            STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+        const Turn by_pivots = {LEMKE, task->max_iterations, 0, BEST};
+        if (linear && unknowns <= LEMKE_FIRST) {
+            STI_TRY(take_turn(a, task, by_pivots, err));
+            pivoted = true;
+        }
         Turn turn = {0};
         bool no_admm = false;
         for (int k = 0;
@@ -515,6 +524,11 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
             if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || no_admm || after_none ||
                 (factors && n > MOST_ROWS))
                 continue;
+            if (turn.who == HOMOTOPY && pivots && !pivoted && unknowns <= LEMKE_FIRST) {
+                STI_TRY(take_turn(a, task, by_pivots, err));
+                pivoted = true;
+                if (a->least <= task->tolerance) break;
+            }
             const int64_t most = (turn.who == ADMM ? admm_share : 1) * most_work / n;
             if (factors && turn.iterations > most) turn.iterations = (int)most;
             if (turn.iterations > left) turn.iterations = left;
@@ -522,8 +536,8 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
             STI_TRY(afford(task, &turn, err));
             if (turn.iterations > 0) STI_TRY(take_turn(a, task, turn, err));
         }
-        if (!(a->least <= task->tolerance) && linear && unknowns > LEMKE_FIRST && unknowns <= LEMKE_LAST)
-            STI_TRY(take_turn(a, task, (Turn){LEMKE, task->max_iterations, 0, BEST}, err));
+        if (!(a->least <= task->tolerance) && pivots && !pivoted && unknowns <= LEMKE_LAST)
+            STI_TRY(take_turn(a, task, by_pivots, err));
     }
     memcpy(task->r, a->best, bytes);
     task->iterations = a->answered_by == LEMKE ? a->pivots : a->iterations;

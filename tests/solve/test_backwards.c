@@ -117,11 +117,52 @@ static void test_auto_solves_all(void **state)
     assert_int_equal(tally.missed, 0);
 }
 
+/* Coulomb's law in the plane is linear: Lemke's method solves it exactly, without a start and without a step length.
+ * With W singular it may end on a ray, and says so. */
+static void lemke_solves_the_plane(void **state)
+{
+    (void)state;
+    st_SolverDef def = st_solver_def();
+    st_Solver *solver = NULL;
+    st_Error err = {0};
+    double *r = calloc(ST_MAX_DIM * 60, sizeof *r);
+    assert_non_null(r);
+    def.name = "lemke";
+    def.tolerance = 1e-10;
+    check_ok(st_solver_create(&def, &solver, &err), err);
+    int solved = 0;
+    const int count = 120;
+    for (int k = 0; k < count; k++) {
+        check_Random random = {900 + (uint64_t)k};
+        const BackwardsKind kind = {.dim = 2,
+                                    .n_contacts = 1 + k / 2,
+                                    .rank = k % 3 == 2 ? 0.6 : 1.0,
+                                    .sparse = k % 2 == 0,
+                                    .mu_most = k % 5 == 0 ? 5.0 : 1.0,
+                                    .law = ST_LAW_COULOMB};
+        Backwards m = backwards_new(&kind, &random);
+        const st_LocalProblem problem = backwards_problem(&m);
+        st_SolveInfo info;
+        st_Residual residual;
+        check_ok(st_solver_solve_local(solver, &problem, &(st_Solution){.r = r}, &info, &err), err);
+        check_ok(st_local_residual(&problem, r, &residual, &err), err);
+        assert_int_equal(info.converged, residual.natural <= 1e-10);
+        assert_true(info.converged || kind.rank < 1.0);
+        solved += info.converged;
+        backwards_free(&m);
+    }
+    print_message("%d of %d problems in the plane\n", solved, count);
+    assert_true(solved >= count * 2 / 3); /* all of full rank */
+    free(r);
+    st_solver_destroy(solver);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_known_solution),
         cmocka_unit_test(test_auto_solves_all),
+        cmocka_unit_test(lemke_solves_the_plane),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

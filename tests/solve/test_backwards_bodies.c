@@ -180,7 +180,10 @@ static void auto_solves_all(void **state)
     def.cancel_ctx = &start;
     check_ok(st_solver_create(&def, &solver, &err), err);
     int missed = 0, at_floor = 0, lies = 0, tried = 0, hard = 0, hard_missed = 0;
-    for (int k = count * part / parts; k < count * (part + 1) / parts; k++, tried++) {
+    static const int once_missed[] = {3649}; /* in the plane: lemke solves it */
+    const int end = count * (part + 1) / parts, n_once = sizeof once_missed / sizeof once_missed[0];
+    for (int j = count * part / parts; j < end + n_once; j++, tried++) {
+        const int k = j < end ? j : once_missed[j - end];
         st_Friction *friction = NULL;
         st_FrictionError error, known;
         st_SolveInfo info;

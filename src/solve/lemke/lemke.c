@@ -16,6 +16,7 @@
  * (AP Theorems 2.1, 2.2). The other laws in the same form:
  *
  *     frictionless, or mu = 0    c_n alone
+ *     coulomb in the plane       a pyramid of two facets
  *     box                        each tangent is a pyramid of two facets with a lambda of its own
  *     bounded, lo finite         r = lo + z;  with hi finite too, 0 <= hi - lo - z _|_ lambda >= 0, w = u + lambda
  *     bounded, only hi finite    r = hi - z,  w = -u
@@ -67,6 +68,7 @@ static bool lemke_accepts(st_Law law, int dim, bool symmetric)
 {
     (void)symmetric;
     if (law == ST_LAW_FRICTIONLESS || law == ST_LAW_BOUNDED) return dim == 1;
+    if (law == ST_LAW_COULOMB) return dim == 2;
     return (law == ST_LAW_PYRAMID || law == ST_LAW_BOX) && (dim == 2 || dim == 3);
 }
 
@@ -99,7 +101,7 @@ static st_Status lemke_create(const st_Allocator *allocator, void **workspace, s
 
 static bool has_friction(const st_ContactLaw *contact)
 {
-    return (contact->law == ST_LAW_PYRAMID || contact->law == ST_LAW_BOX) && contact->mu > 0.0;
+    return contact->law != ST_LAW_FRICTIONLESS && contact->law != ST_LAW_BOUNDED && contact->mu > 0.0;
 }
 
 /* Impulse unknowns along the tangents of one contact, and multipliers that bound them. */
@@ -398,9 +400,9 @@ static st_Status lemke_solve(void *workspace, sti_Task *task, st_Error *err)
 
 const sti_SolverKind sti_lemke = {
     .name = "lemke",
-    .help =
-        "Lemke's method: exact, for small problems with the laws pyramid, box, bounded and frictionless; any positive "
-        "definite A",
+    .help = "Lemke's method: exact, for small problems with the laws pyramid, box, bounded and frictionless, and "
+            "coulomb in "
+            "the plane; any positive definite A",
     .accepts = lemke_accepts,
     .create = lemke_create,
     .solve = lemke_solve,
