@@ -83,6 +83,7 @@ typedef struct Link {
     int depth;                      /* links of its frame from the first one to it                         */
     Row3 XK[3], XP[3];              /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
+    bool is_body;                   /* its block of A is [m, 0; 0, I], in full                              */
     Row3 K[3], P[3];                /* velocities of the block from those of the frame: v = V + K W, w = P W          */
     Six S[MOST];                    /* columns                                                            */
     Row6 A[MOST];  /* in its frame, of all that it carries                                            */
@@ -110,11 +111,18 @@ typedef struct Follower {
     double x, p;
 } Follower;
 
+/* Where a row is that touches a link and its parent alone, a follower aside. */
+typedef struct JointRow {
+    int link;           /* -1: another row                                                          */
+    int64_t own, above; /* where its six numbers on the link and those on its parent are; own < 0: it has fewer     */
+} JointRow;
+
 /* Which velocities the rows of G or H touched in the last problem. Mostly it is the same in the next. */
 typedef struct Pattern {
     int n;
     STI_ARRAY(int64_t, p);
     STI_ARRAY(int, i);
+    STI_ARRAY(JointRow, row);
 } Pattern;
 
 STI_INLINE sti_Wide load4(const double *x)
@@ -198,18 +206,18 @@ struct sti_TreeCoordinates {
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
     bool open;        /* for problems without contacts alone: no memory for T'AT                   */
     double *A, *f, *y;
-    double *lightness;        /* n_y: 1 over the diagonal of T'AT                                          */
-    double *stiffness;        /* n_y: E, where no matrix is made                                          */
-    double *own_lightness;    /* by velocity: 1 over the diagonal of A                                     */
-    double *row;              /* n_y: a row being made; 0 between                                         */
-    sti_Wide *rows;           /* n_y: four rows being made; 0 between                                     */
-    int *touched;             /* n_y: where they have numbers                                             */
-    int *seen;                /* by reduced block: the last row that touched it                           */
-    int n_seen;               /* rows so far                                                              */
-    STI_ARRAY(int, row_kind); /* by row of the problem: its kind */
+    double *lightness;          /* n_y: 1 over the diagonal of T'AT                                          */
+    double *stiffness;          /* n_y: E, where no matrix is made                                          */
+    double *own_lightness;      /* by velocity: 1 over the diagonal of A                                     */
+    double *row;                /* n_y: a row being made; 0 between                                         */
+    sti_Wide *rows;             /* n_y: four rows being made; 0 between                                     */
+    int *touched;               /* n_y: where they have numbers                                             */
+    int *seen;                  /* by reduced block: the last row that touched it                           */
+    int n_seen;                 /* rows so far                                                              */
+    STI_ARRAY(int, hinge_of_H); /* by row: the hinge that adopted the numbers of this row; -1: another row     */
+    bool all_turn;              /* links with one coordinate are hinges with XK and XP */
+    STI_ARRAY(int, row_kind);   /* by row of the problem: its kind */
     Pattern of_G, of_H;
-    STI_ARRAY(int, joint_of_G); /* by row of G: the link of its joint; -1: none                         */
-    STI_ARRAY(int, joint_of_H);
     STI_ARRAY(int, kept); /* rows of the problem that stay                                      */
     STI_ARRAY(int64_t, G_p);
     STI_ARRAY(int, G_i);
@@ -361,8 +369,9 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     STI_RELEASE(&a, t->of_G.i, t->of_G.i_size);
     STI_RELEASE(&a, t->of_H.p, t->of_H.p_size);
     STI_RELEASE(&a, t->of_H.i, t->of_H.i_size);
-    STI_RELEASE(&a, t->joint_of_G, t->joint_of_G_size);
-    STI_RELEASE(&a, t->joint_of_H, t->joint_of_H_size);
+    STI_RELEASE(&a, t->of_G.row, t->of_G.row_size);
+    STI_RELEASE(&a, t->hinge_of_H, t->hinge_of_H_size);
+    STI_RELEASE(&a, t->of_H.row, t->of_H.row_size);
     STI_RELEASE(&a, t->kept, t->kept_size);
     STI_RELEASE(&a, t->G_p, t->G_p_size);
     STI_RELEASE(&a, t->G_i, t->G_i_size);
@@ -508,20 +517,18 @@ static bool factor_meeting(const st_Problem *P, Link *link, Six R[MOST_ROWS])
     return true;
 }
 
-/* The parts of a row on a link and on its parent, all six velocities of both: pointers to its numbers. False: it has
- * other parts, a follower at its end aside.                                                          */
-STI_INLINE bool parts_of_row(const st_Sparse *from, int row, const Link *link, const Link *parent, const double **own,
-                             const double **above)
+/* Where a row is that has all six velocities of a link and those of its parent, and nothing else, a follower at its
+ * end aside; own < 0: it has other parts. */
+static JointRow find_parts(const st_Sparse *from, int row, int index, const Link *link, const Link *parent)
 {
     const int64_t e = from->p[row], n = from->p[row + 1] - e;
-    if (n < 2 * MOST || n > 2 * MOST + 1 || link->n != MOST || parent->n != MOST) return false;
+    const JointRow none = {index, -1, -1};
+    if (n < 2 * MOST || n > 2 * MOST + 1 || link->n != MOST || parent->n != MOST) return none;
     const int a = from->i[e], b = from->i[e + MOST];
-    if (from->i[e + MOST - 1] != a + MOST - 1 || from->i[e + 2 * MOST - 1] != b + MOST - 1) return false;
+    if (from->i[e + MOST - 1] != a + MOST - 1 || from->i[e + 2 * MOST - 1] != b + MOST - 1) return none;
     const bool parent_first = a == parent->first && b == link->first;
-    if (!parent_first && !(a == link->first && b == parent->first)) return false;
-    *own = from->x + e + (parent_first ? MOST : 0);
-    *above = from->x + e + (parent_first ? 0 : MOST);
-    return true;
+    if (!parent_first && !(a == link->first && b == parent->first)) return none;
+    return parent_first ? (JointRow){index, e + MOST, e} : (JointRow){index, e, e + MOST};
 }
 
 /* The rows of a hinge or of a ball joint between two bodies that are free otherwise are
@@ -544,10 +551,12 @@ STI_INLINE bool parts_of_meeting(const st_Problem *P, Link *link, const Link *pa
         return true;
     }
     for (int r = 0; r < m; r++) {
-        if (!parts_of_row(&P->G, link->of.first_row + r, link, parent, &own[r], &above[r])) return false;
-        link->at_own[r] = own[r] - P->G.x;
-        link->at_above[r] = above[r] - P->G.x;
-        link->above[r] = above[r];
+        const JointRow at = find_parts(&P->G, link->of.first_row + r, -1, link, parent);
+        if (at.own < 0) return false;
+        link->at_own[r] = at.own;
+        link->at_above[r] = at.above;
+        own[r] = P->G.x + at.own;
+        link->above[r] = above[r] = P->G.x + at.above;
     }
     const double sign = link->sign = own[0][0];
     if (fabs(sign) != 1) return false;
@@ -608,6 +617,7 @@ STI_INLINE bool factor_turning(const st_Problem *P, Link *link, const Link *pare
 /* Hinges and ball joints, all links at once. */
 STI_CLONES static void factor_turning_links(sti_TreeCoordinates *t)
 {
+    t->all_turn = true;
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
@@ -615,6 +625,7 @@ STI_CLONES static void factor_turning_links(sti_TreeCoordinates *t)
         link->turns = parent != NULL && factor_turning(t->problem, link, parent);
         link->shares = link->turns && parent->depth + 1 < MOST_DEPTH;
         link->depth = link->shares ? parent->depth + 1 : 0;
+        t->all_turn = t->all_turn && (link->turns || link->n_y != 1);
     }
 }
 
@@ -688,9 +699,9 @@ static int link_of_row(const sti_TreeCoordinates *t, const st_Sparse *from, int 
     return t->link[a].of.parent == b ? a : t->link[b].of.parent == a ? b : -1;
 }
 
-/* joint_of by row, unless the rows touch the same velocities as in the last problem. kind: NULL: all rows are KEPT. */
-static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, Pattern *last,
-                             int **joint_of, int64_t *size, bool *same, st_Error *err)
+/* Links by row, unless the rows touch the same velocities as in the last problem. kind: NULL: all rows are KEPT. */
+static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, const int *kind, Pattern *last, bool *same,
+                             st_Error *err)
 {
     const int n = from->n_cols;
     const int64_t entries = n > 0 ? from->p[n] : 0;
@@ -700,12 +711,15 @@ static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, cons
     last->n = 0;
     STI_TRY(STI_GROW(&t->allocator, last->p, last->p_size, n + 1, err));
     STI_TRY(STI_GROW(&t->allocator, last->i, last->i_size, entries + 1, err));
-    STI_TRY(sti_grow(&t->allocator, (void **)joint_of, size, n + 1, sizeof **joint_of, err));
+    STI_TRY(STI_GROW(&t->allocator, last->row, last->row_size, n + 1, err));
     memcpy(last->p, from->p, (size_t)(n + 1) * sizeof *last->p);
     memcpy(last->i, from->i, (size_t)entries * sizeof *last->i);
     last->n = n;
-    for (int row = 0; row < n; row++)
-        (*joint_of)[row] = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+    for (int row = 0; row < n; row++) {
+        const int k = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
+        last->row[row] =
+            k < 0 ? (JointRow){-1, -1, -1} : find_parts(from, row, k, &t->link[k], &t->link[t->link[k].of.parent]);
+    }
     return ST_OK;
 }
 
@@ -725,50 +739,56 @@ static void split_row(const sti_TreeCoordinates *t, const st_Sparse *from, int r
 }
 
 /* Is a row on rotations alone? */
-static bool is_angular(const double *on_b, const double *on_a)
+STI_INLINE bool is_angular(const double *on_b, const double *on_a)
 {
-    for (int i = 0; i < 3; i++)
-        if (on_b[i] != 0 || on_a[i] != 0) return false;
-    return true;
+    return on_b[0] == 0 && on_b[1] == 0 && on_b[2] == 0 && on_a[0] == 0 && on_a[1] == 0 && on_a[2] == 0;
 }
 
 /* The part of such a row that the parent of a hinge feels, with b turning along: nothing, if it is about the hinge. */
-static void rest_of_row(const Link *link, const double *on_b, const double *on_a, double rest[3])
+STI_INLINE sti_Wide rest_of_row(const Link *link, const double *on_b, const double *on_a)
 {
-    for (int j = 0; j < 3; j++)
-        rest[j] = on_a[3 + j] + link->XP[0][j] * on_b[3] + link->XP[1][j] * on_b[4] + link->XP[2][j] * on_b[5];
+    return load3(on_a + 3) + on_b[3] * load4(link->XP[0]) + on_b[4] * load4(link->XP[1]) + on_b[5] * load4(link->XP[2]);
+}
+
+STI_INLINE double largest3(sti_Wide x)
+{
+    const double a = fabs(x[0]), b = fabs(x[1]), c = fabs(x[2]), ab = a > b ? a : b;
+    return ab > c ? ab : c;
 }
 
 /* X is free in the directions of N. A link with one coordinate takes the first row of its own joint (motor, damper,
  * limit, rotor), so that this row and all that are parallel to it are about its coordinate alone: they are exact where
- * the whole tree moves, and sparse.                                                                  */
-static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *joint_of)
+ * the whole tree moves, and sparse. First the hinges: a row is their own angle, except for the opening of the joint. */
+STI_CLONES static void adopt_angles(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *at)
 {
     for (int row = 0; row < from->n_cols; row++) {
-        const int k = joint_of[row];
-        if (k < 0 || t->link[k].n_y != 1 || t->link[k].adopted) continue;
-        Link *link = &t->link[k];
-        const Link *parent = &t->link[link->of.parent];
-        const double *N = column_of_N(link, 0), *on_b, *on_a;
-        if (link->turns) { /* its own angle, except for the opening of the joint */
-            double rest[3], largest = 0, size = 0;
-            if (!parts_of_row(from, row, link, parent, &on_b, &on_a) || !is_angular(on_b, on_a)) continue;
-            const double rate = dot3(on_b + 3, N + 3);
-            if (!(rate * rate > 0.5 * dot3(on_b + 3, on_b + 3))) continue;
-            rest_of_row(link, on_b, on_a, rest);
-            for (int j = 0; j < 3; j++)
-                largest = fmax(largest, fabs(rest[j])), size = fmax(size, fabs(on_a[3 + j]));
-            if (!(largest < 0.1 * size)) continue;
-            for (int i = 0; i < 3; i++)
-                for (int j = 0; j < 3; j++) {
-                    link->XP[i][j] -= N[3 + i] / rate * rest[j];
-                    link->XK[i][j] -= N[i] / rate * rest[j];
-                }
-            link->adopted = true;
-            link->row_b = on_b, link->row_a = on_a;
-            link->row_x = link->row_own = NAN;
-            continue;
+        if (at[row].own < 0) continue;
+        Link *link = &t->link[at[row].link];
+        if (link->n_y != 1 || !link->turns || link->adopted) continue;
+        const double *N = column_of_N(link, 0), *on_b = from->x + at[row].own, *on_a = from->x + at[row].above;
+        if (!is_angular(on_b, on_a)) continue;
+        const double rate = dot3(on_b + 3, N + 3);
+        if (!(rate * rate > 0.5 * dot3(on_b + 3, on_b + 3))) continue;
+        const sti_Wide rest = rest_of_row(link, on_b, on_a), along = load3(N) / rate, about = load3(N + 3) / rate;
+        if (!(largest3(rest) < 0.1 * largest3(load3(on_a + 3)))) continue;
+        for (int i = 0; i < 3; i++) {
+            store4(load4(link->XP[i]) - about[i] * rest, link->XP[i]);
+            store4(load4(link->XK[i]) - along[i] * rest, link->XK[i]);
         }
+        link->adopted = true;
+        link->row_b = on_b, link->row_a = on_a;
+        link->row_x = link->row_own = NAN;
+    }
+}
+
+/* Other links. */
+static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *at)
+{
+    for (int row = 0; row < from->n_cols; row++) {
+        const int k = at[row].link;
+        if (k < 0 || t->link[k].n_y != 1 || t->link[k].turns || t->link[k].adopted) continue;
+        Link *link = &t->link[k];
+        const double *N = column_of_N(link, 0);
         Six own, above;
         split_row(t, from, row, k, own, above);
         const double rate = dot6(own, N);
@@ -890,23 +910,21 @@ static int common_link(const sti_TreeCoordinates *t, int a, int b)
 
 /* Are these the numbers of the row that a hinge took as its coordinate? Motor, damper, limit and rotor have the same.
  */
-static bool is_adopted(const Link *link, const double *on_b, const double *on_a)
+STI_INLINE bool is_adopted(const Link *link, const double *on_b, const double *on_a)
 {
-    return sti_same_bits(on_b, link->row_b, sizeof(Six)) && sti_same_bits(on_a, link->row_a, sizeof(Six));
+    return on_b == link->row_b ||
+           (sti_same_numbers(on_b, link->row_b, MOST) && sti_same_numbers(on_a, link->row_a, MOST));
 }
 
 /* A row about the coordinate of a hinge alone: its number there, and its part on p. False: another row. *same: it has
  * the numbers of the row that the hinge adopted.                                                     */
-static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, int joint, double *x, double *on_p,
-                      bool *same)
+STI_INLINE bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *at, double *x, double *on_p,
+                          bool *same)
 {
     *same = false;
-    if (joint < 0 || !t->link[joint].turns || !t->link[joint].adopted) return false;
-    Link *link = &t->link[joint];
-    const Link *parent = &t->link[link->of.parent];
-    const double *on_b, *on_a, *N = column_of_N(link, 0);
-    double rest[3], size = 0, largest = 0;
-    if (!parts_of_row(from, row, link, parent, &on_b, &on_a)) return false;
+    if (at->own < 0 || !t->link[at->link].turns || !t->link[at->link].adopted) return false;
+    Link *link = &t->link[at->link];
+    const double *on_b = from->x + at->own, *on_a = from->x + at->above, *N = column_of_N(link, 0);
     *same = is_adopted(link, on_b, on_a);
     if (*same && !isnan(link->row_x)) {
         *x = link->row_x;
@@ -914,13 +932,8 @@ static bool hinge_row(sti_TreeCoordinates *t, const st_Sparse *from, int row, in
         return true;
     }
     if (!is_angular(on_b, on_a)) return false;
-    rest_of_row(link, on_b, on_a, rest);
-    for (int j = 0; j < 3; j++) {
-        const double a = fabs(on_a[3 + j]), b = fabs(rest[j]);
-        size = a > size ? a : size;
-        largest = b > largest ? b : largest;
-    }
-    if (!(largest <= 1e-14 * size)) return false;
+    if (!(largest3(rest_of_row(link, on_b, on_a)) <= 1e-14 * largest3(load3(on_a + 3)))) return false;
+    const Link *parent = &t->link[link->of.parent];
     *x = dot3(on_b + 3, N + 3);
     *on_p = dot3(on_b + 3, link->own_p + 3) + dot3(on_a + 3, parent->own_p + 3);
     if (*same) link->row_x = *x, link->row_p = *on_p;
@@ -999,7 +1012,9 @@ STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, b
 {
     const int n = link->n;
     Six rest = {0};
-    if (link->shares && is_body(numbers, n, diagonal)) {
+    const bool body = is_body(numbers, n, diagonal);
+    link->is_body = body && !diagonal;
+    if (link->shares && body) {
         /* [m, m K; m K', m K'K + P'I P] */
         const double m = numbers[0], *I = numbers + 3 * MOST + 3;
         Row3 IP[3], mK[3];
@@ -1078,8 +1093,9 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
         const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
         t->numbers[b] = start;
         start += size;
+        const int step = size == n ? 1 : n + 1;
         for (int i = 0; i < n && with_matrix; i++)
-            t->own_lightness[t->first[b] + i] = 1 / numbers[size == n ? i : (int64_t)i * n + i];
+            t->own_lightness[t->first[b] + i] = 1 / numbers[i * step];
         if (t->follows[b] >= 0) continue;
         if (index < 0) {
             if (with_matrix) memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);
@@ -1151,11 +1167,11 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
 
 /* Rows 0 .. n - 1 from `row` on touch the same velocities, and none is about a joint: those of a contact. At most four.
  */
-static int count_alike(const st_Sparse *from, const int *joint_of, int row)
+static int count_alike(const st_Sparse *from, const JointRow *at, int row)
 {
     const int64_t size = from->p[row + 1] - from->p[row];
     int n = 1;
-    while (n < STI_WIDTH && row + n < from->n_cols && joint_of[row + n] < 0 &&
+    while (n < STI_WIDTH && row + n < from->n_cols && at[row + n].link < 0 &&
            from->p[row + n + 1] - from->p[row + n] == size &&
            memcmp(from->i + from->p[row + n], from->i + from->p[row], (size_t)size * sizeof *from->i) == 0)
         n++;
@@ -1301,9 +1317,9 @@ static bool is_rigid(const st_Problem *problem, int row)
 
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
  * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */
-static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const int *joint_of, int *kept, int *n_rows,
-                            int64_t **p, int64_t *p_size, int **i, int64_t *i_size, double **x, int64_t *x_size,
-                            double *value, st_Error *err)
+static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *joint, int *kept,
+                            int *n_rows, int64_t **p, int64_t *p_size, int **i, int64_t *i_size, double **x,
+                            int64_t *x_size, double *value, st_Error *err)
 {
     const int n = *n_rows;
     int64_t most = (int64_t)n * t->n_y, at = 0;
@@ -1328,18 +1344,22 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         const int64_t before = at;
         double on_p, own = NAN, carried = 0;
         bool same;
-        if (kept == NULL && joint_of[row] < 0) {
-            const int alike = count_alike(from, joint_of, row);
+        if (kept == NULL && joint[row].link < 0) {
+            const int alike = count_alike(from, joint, row);
             at = carry_alike(t, from, row, alike, at, *p + m, *i, *x, value + m);
+            for (int a = 0; a < alike; a++)
+                t->hinge_of_H[row + a] = -1;
             m += alike;
             k += alike - 1;
             continue;
         }
-        const bool about_hinge = hinge_row(t, from, row, joint_of[row], *x + at, &on_p, &same);
-        if (about_hinge) {
-            (*i)[at++] = t->link[joint_of[row]].first_y;
+        const int link = joint[row].link;
+        if (hinge_row(t, from, &joint[row], *x + at, &on_p, &same)) {
+            (*i)[at++] = t->link[link].first_y;
+            if (kept == NULL) t->hinge_of_H[row] = same ? link : -1;
         } else {
-            on_p = carry_row(t, from, row, joint_of[row]);
+            if (kept == NULL) t->hinge_of_H[row] = -1;
+            on_p = carry_row(t, from, row, link);
             t->n_seen++;
             for (int64_t e = from->p[row]; e < from->p[row + 1]; e = end_of_block(t, from, row, e)) {
                 const int b = t->reduced_block[t->block_of[from->i[e]]];
@@ -1357,12 +1377,12 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
          * the joints of trees hold it already */
         for (int64_t e = before; e < at; e++)
             carried += (*x)[e] * (*x)[e] * t->lightness[(*i)[e]];
-        if (same) own = t->link[joint_of[row]].row_own;
+        if (same) own = t->link[link].row_own;
         if (isnan(own)) {
             own = 0;
             for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
                 own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
-            if (same) t->link[joint_of[row]].row_own = own;
+            if (same) t->link[link].row_own = own;
         }
         const double part = carried / own;
         if (kept != NULL && !(part > HELD) && is_rigid(t->problem, row)) {
@@ -1381,7 +1401,7 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
                 const int size = t->first_reduced[b + 1] - t->first_reduced[b];
                 t->A[t->start[b] + (int64_t)(y - t->first_reduced[b]) * (size + 1)] += a * a / Cb;
                 t->f[y] -= a * g / Cb;
-                t->folded[t->n_folded++] = (Folded){row, y, same ? joint_of[row] : -1, a, g, Cb};
+                t->folded[t->n_folded++] = (Folded){row, y, same ? link : -1, a, g, Cb};
                 at = before;
                 continue;
             }
@@ -1399,7 +1419,7 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
 static bool may_fold_rows(const sti_TreeCoordinates *t)
 {
     for (int row = 0; row < t->problem->n_l; row++) {
-        const int joint = t->joint_of_G[row];
+        const int joint = t->of_G.row[row].link;
         if (t->row_kind[row] == OF_LINK) continue;
         if (t->row_kind[row] == KEPT && is_rigid(t->problem, row)) return false;
         if (joint < 0 || !t->link[joint].turns || t->link[joint].n_y != 1) return false;
@@ -1428,16 +1448,20 @@ static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, 
     for (int k = 0; k < t->n_followers; k++)
         t->row_kind[t->follower[k].of.row] = OF_FOLLOWER;
     bool same;
-    STI_TRY(find_joints(t, &problem->H, NULL, &t->of_H, &t->joint_of_H, &t->joint_of_H_size, &same, err));
-    STI_TRY(find_joints(t, &problem->G, t->row_kind, &t->of_G, &t->joint_of_G, &t->joint_of_G_size, &same, err));
+    STI_TRY(find_joints(t, &problem->H, NULL, &t->of_H, &same, err));
+    STI_TRY(find_joints(t, &problem->G, t->row_kind, &t->of_G, &same, err));
     for (int k = 0; k < t->n_links; k++)
         t->link[k].laid_out = t->link[k].laid_out && same;
     factor_turning_links(t);
     if (!with_matrix && !may_fold_rows(t)) return ST_OK;
     for (int k = 0; k < t->n_links; k++)
         if (!factor_link(t, k)) return ST_OK;
-    adopt_rows(t, &problem->G, t->joint_of_G);
-    adopt_rows(t, &problem->H, t->joint_of_H);
+    adopt_angles(t, &problem->G, t->of_G.row);
+    adopt_angles(t, &problem->H, t->of_H.row);
+    if (!t->all_turn) {
+        adopt_rows(t, &problem->G, t->of_G.row);
+        adopt_rows(t, &problem->H, t->of_H.row);
+    }
     set_frames(t);
     carry_masses(t, with_matrix);
     t->n_folded = t->n_held = 0;
@@ -1464,9 +1488,10 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
         double s_p = P->g[row], x, on_p;
         int tree_block = -1;
         t->follower[k].hinge = -1;
-        if (hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &t->follower[k].adopts)) {
-            const Link *link = &t->link[t->joint_of_G[row]];
-            t->follower[k].hinge = t->joint_of_G[row];
+        const JointRow *at = &t->of_G.row[row];
+        if (hinge_row(t, &P->G, at, &x, &on_p, &t->follower[k].adopts)) {
+            const Link *link = &t->link[at->link];
+            t->follower[k].hinge = at->link;
             t->follower[k].x = x;
             t->follower[k].p = s_p + on_p;
             tree_block = t->reduced_block[block] = t->reduced_block[link->of.block];
@@ -1480,7 +1505,7 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
             if (b == block) continue;
             tree_block = t->reduced_block[b];
         }
-        s_p += carry_row(t, &P->G, row, t->joint_of_G[row]);
+        s_p += carry_row(t, &P->G, row, at->link);
         t->row[t->y_first[block]] = 0;        /* its own place */
         t->reduced_block[block] = tree_block; /* it sleeps with its tree */
         if (tree_block < 0) continue;
@@ -1509,6 +1534,7 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     STI_TRY(STI_GROW(&t->allocator, t->Cb, t->Cb_size, n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->Cb_first, t->Cb_first_size, n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->w, t->w_size, problem->n_r + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, t->hinge_of_H, t->hinge_of_H_size, problem->n_r + 1, err));
     for (int k = 0; k < n_l; k++) {
         t->g[k] = problem->g[t->kept[k]];
         t->Cb[k] = problem->Cb.n_blocks > 0 ? problem->Cb.x[t->kept[k]] : 0;
@@ -1516,9 +1542,9 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
     }
     t->Cb_first[n_l] = n_l;
     if (problem->n_r > 0) memcpy(t->w, problem->w, (size_t)problem->n_r * sizeof *t->w);
-    STI_TRY(carry_rows(t, &problem->G, t->joint_of_G, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
+    STI_TRY(carry_rows(t, &problem->G, t->of_G.row, t->kept, &n_l, &t->G_p, &t->G_p_size, &t->G_i, &t->G_i_size,
                        &t->G_x, &t->G_x_size, t->g, err));
-    STI_TRY(carry_rows(t, &problem->H, t->joint_of_H, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x,
+    STI_TRY(carry_rows(t, &problem->H, t->of_H.row, NULL, &n_r, &t->H_p, &t->H_p_size, &t->H_i, &t->H_i_size, &t->H_x,
                        &t->H_x_size, t->w, err));
     t->reduced = *problem;
     t->reduced.n_v = t->n_y;
@@ -1624,9 +1650,10 @@ static bool fold_rows(sti_TreeCoordinates *t)
         const double m = P->A.x[t->numbers[follower->of.block]];
         double x, on_p;
         follower->hinge = -1;
-        if (!hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &follower->adopts)) return false;
-        const Link *link = &t->link[t->joint_of_G[row]];
-        follower->hinge = t->joint_of_G[row];
+        const JointRow *at = &t->of_G.row[row];
+        if (!hinge_row(t, &P->G, at, &x, &on_p, &follower->adopts)) return false;
+        const Link *link = &t->link[at->link];
+        follower->hinge = at->link;
         follower->x = x;
         follower->p = P->g[row] + on_p;
         t->stiffness[link->first_y] += m * x * x;
@@ -1635,9 +1662,10 @@ static bool fold_rows(sti_TreeCoordinates *t)
     for (int row = 0; row < P->n_l; row++) {
         double x, on_p;
         if (t->row_kind[row] != KEPT) continue;
-        if (is_rigid(P, row) || !hinge_row(t, &P->G, row, t->joint_of_G[row], &x, &on_p, &same)) return false;
+        const JointRow *at = &t->of_G.row[row];
+        if (is_rigid(P, row) || !hinge_row(t, &P->G, at, &x, &on_p, &same)) return false;
         const double Cb = P->Cb.x[row], g = P->g[row] + on_p;
-        const int joint = t->joint_of_G[row], y = t->link[joint].first_y;
+        const int joint = at->link, y = t->link[joint].first_y;
         t->stiffness[y] += x * x / Cb;
         t->f[y] -= x * g / Cb;
         t->folded[t->n_folded++] = (Folded){row, y, same ? joint : -1, x, g, Cb};
@@ -1784,6 +1812,13 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
                 lacks[i] = A[i] * own[i] - f[i];
             continue;
         }
+        if (link->is_body) {
+            for (int i = 0; i < 3; i++) {
+                lacks[i] = A[0] * own[i] - f[i];
+                lacks[3 + i] = dot3(A + (3 + i) * MOST + 3, own + 3) - f[3 + i];
+            }
+            continue;
+        }
         for (int i = 0; i < link->n; i++) {
             double sum = -f[i];
             for (int j = 0; j < link->n; j++)
@@ -1791,8 +1826,12 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
             lacks[i] = sum;
         }
     }
-    for (int k = 0; k < P->n_r; k++)
-        subtract_row(&P->H, k, r[k], momentum);
+    for (int k = 0; k < P->n_r; k++) {
+        if (t->hinge_of_H[k] >= 0)
+            t->link[t->hinge_of_H[k]].row_l += r[k];
+        else
+            subtract_row(&P->H, k, r[k], momentum);
+    }
     for (int k = 0; k < P->n_l; k++) /* of rows that were left out; the others follow */
         if (row_is_awake(t, awake, &P->G, k)) l[k] = 0;
     for (int k = 0; k < t->reduced.n_l; k++) {

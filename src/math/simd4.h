@@ -6,6 +6,10 @@
 #ifndef STI_WIDE_H
 #define STI_WIDE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
 enum { STI_WIDTH = 4 };
 
 typedef double sti_Wide __attribute__((vector_size(STI_WIDTH * sizeof(double)), aligned(sizeof(double)), may_alias));
@@ -21,5 +25,18 @@ typedef double sti_Wide __attribute__((vector_size(STI_WIDTH * sizeof(double)), 
 #define STI_CLONES
 #endif
 #define STI_INLINE static inline __attribute__((always_inline))
+
+/* Have n numbers the same bits? For so few that a call to memcmp() takes longer than the comparison. */
+STI_INLINE bool sti_same_numbers(const double *a, const double *b, int n)
+{
+    uint64_t differs = 0;
+    for (int i = 0; i < n; i++) {
+        uint64_t x, y;
+        memcpy(&x, a + i, sizeof x);
+        memcpy(&y, b + i, sizeof y);
+        differs |= x ^ y;
+    }
+    return differs == 0;
+}
 
 #endif
