@@ -10,6 +10,7 @@
  */
 #include "model/joint.h"
 
+#include "math/simd4.h"
 #include "model/row_buffer.h"
 #include "model/time_factor.h"
 #include "model/world.h"
@@ -190,7 +191,8 @@ typedef struct Place {
     st_Vec3 p_a, p_b;       /* anchors                                                             */
 } Place;
 
-static void joint_place(const sti_World *world, int index, const double *q, Place *p)
+/* last: a joint whose body b is body a of this one; NULL: none. */
+STI_INLINE void joint_place_after(const sti_World *world, int index, const double *q, const Place *last, Place *p)
 {
     const sti_Joint *joint = &world->joint[index];
     p->world = world;
@@ -199,10 +201,15 @@ static void joint_place(const sti_World *world, int index, const double *q, Plac
     p->q = q;
     p->a = sti_pose(q, joint->a);
     p->b = sti_pose(q, joint->b);
-    p->axes_a = quat_matrix(p->a.q);
+    p->axes_a = last != NULL ? last->axes_b : quat_matrix(p->a.q);
     p->axes_b = quat_matrix(p->b.q);
     p->p_a = add(p->a.p, mat3_mul(&p->axes_a, joint->anchor_a));
     p->p_b = add(p->b.p, mat3_mul(&p->axes_b, joint->anchor_b));
+}
+
+static void joint_place(const sti_World *world, int index, const double *q, Place *p)
+{
+    joint_place_after(world, index, q, NULL, p);
 }
 
 static sti_Measure measure_of(const Place *p, const Row *row)
@@ -376,7 +383,7 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
     return ST_OK;
 }
 
-static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
+STI_INLINE st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
 {
     const Recipe *recipe = &recipes[p->joint->type];
     int n = 0;
@@ -416,14 +423,15 @@ double sti_joint_size(const sti_World *world, int index)
     const sti_Joint *joint = &world->joint[index];
     const int body[2] = {joint->a, joint->b};
     const st_Vec3 anchor[2] = {joint->anchor_a, joint->anchor_b};
-    double most = 0;
+    double most = 0; /* its square */
     for (int k = 0; k < 2; k++) {
         const sti_BodyMass *of = &world->values.body[body[k]];
         if (world->body[body[k]].n_dofs == 0 || !(of->mass > 0)) continue;
-        const double J = fmax(fmax(of->inertia[0], of->inertia[1]), of->inertia[2]);
-        most = fmax(most, fmax(norm(anchor[k]), sqrt(J / of->mass)));
+        const double J = sti_larger(sti_larger(of->inertia[0], of->inertia[1]), of->inertia[2]);
+        most = sti_larger(dot(anchor[k], anchor[k]), most);
+        if (J > most * of->mass) most = J / of->mass;
     }
-    return most > 0 ? most : INFINITY; /* a point mass at its joint */
+    return most > 0 ? sqrt(most) : INFINITY; /* a point mass at its joint */
 }
 
 double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row)
@@ -432,13 +440,18 @@ double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry
     const Recipe *recipe = &recipes[joint->type];
     const int lengths = (recipe->meet ? 3 : 0) + recipe->n_slide, angles = lengths + recipe->n_align;
     double length = 0, angle = 0;
+    int k = 0;
     if (recipe->gear) return 0; /* its teeth mesh again after a turn */
-    for (int k = 0; k < joint->n_rows; k++) {
-        const bool drive = joint->held && k == joint->n_rows - 1, turns = joint->angle[joint->coordinate[0]] >= 0;
-        double *worst = (drive ? turns : k >= lengths && k < angles) ? &angle : &length;
-        *worst = fmax(*worst, fabs(row[k].value));
+    for (; k < lengths && k < joint->n_rows; k++)
+        length = sti_larger(fabs(row[k].value), length);
+    for (; k < angles && k < joint->n_rows; k++)
+        angle = sti_larger(fabs(row[k].value), angle);
+    for (; k < joint->n_rows; k++) {
+        const bool drive = joint->held && k == joint->n_rows - 1;
+        double *worst = drive && joint->angle[joint->coordinate[0]] >= 0 ? &angle : &length;
+        *worst = sti_larger(fabs(row[k].value), *worst);
     }
-    return fmax(angle, length > 0 ? length / sti_joint_size(world, index) : 0);
+    return sti_larger(length > 0 ? length / sti_joint_size(world, index) : 0, angle);
 }
 
 /* ---- tension ---------------------------------------------------------------------------------- */
@@ -470,7 +483,7 @@ void sti_joints_tension(const sti_World *world, const double *q, const double *l
 /* All of that matrix by body: xx, yy, zz, xy, yz, zx in its axes. Forces at one point of a body cancel. */
 void sti_joints_stiffness(const sti_World *world, const double *q, const double *l, double *out)
 {
-    memset(out, 0, (size_t)world->n_bodies * 6 * sizeof *out);
+    memset(out, 0, (size_t)sti_first_rotor(world) * 6 * sizeof *out);
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
         if (!recipes[joint->type].meet) continue;
@@ -523,23 +536,24 @@ void sti_gears_compile(sti_World *world)
 }
 
 /* All rows of a joint other than a gear; they act on the same two bodies. */
-static st_Status push_joint(const sti_World *world, int index, double t, const double *q, st_Sink *sink, st_Error *err)
+static st_Status push_joint(const sti_World *world, int index, double t, const double *q, Place places[2],
+                            st_Sink *sink, st_Error *err)
 {
     const sti_Joint *joint = &world->joint[index];
     const sti_Body *a = &world->body[joint->a], *b = &world->body[joint->b];
+    const double stiffness = world->scene->joint[index].joint_stiffness;
     Row row[STI_JOINT_ROWS];
-    Place p;
+    Place *p = &places[index % 2], *last = &places[(index + 1) % 2];
     sti_JointEntry *entry;
     double *gradient;
     int touched[12];
     if (joint->n_rows == 0) return ST_OK;
-    joint_place(world, index, q, &p);
-    STI_TRY(rows_of(&p, t, row, err));
+    joint_place_after(world, index, q, last->joint != NULL && last->joint->b == joint->a ? last : NULL, p);
+    STI_TRY(rows_of(p, t, row, err));
     int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
     STI_TRY(sti_row_buffer_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
     for (int k = 0; k < joint->n_rows; k++) {
-        entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1,
-                                    world->scene->joint[index].joint_stiffness};
+        entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1, stiffness};
         gradient = sti_put_half(a, scale(-1, row[k].along), row[k].on_a, gradient);
         gradient = sti_put_half(b, row[k].along, row[k].on_b, gradient);
     }
@@ -568,6 +582,7 @@ static st_Status push_tendon(const sti_World *world, int index, double t, const 
 st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err)
 {
     const bool known = world->still > 0 && sink->still == world->still;
+    Place places[2] = {{.joint = NULL}, {.joint = NULL}};
     sink->still = 0;
     for (int index = 0; index < world->n_joints; index++) {
         const sti_Joint *joint = &world->joint[index];
@@ -583,7 +598,7 @@ st_Status sti_joints_push(const sti_World *world, double t, const double *q, st_
         else if (known && !joint->held && sti_both_stay(world, joint->a, joint->b))
             sink->joint_rows.n_rows += joint->n_rows;
         else
-            STI_TRY(push_joint(world, index, t, q, sink, err));
+            STI_TRY(push_joint(world, index, t, q, places, sink, err));
     }
     STI_TRY(sti_rotors_push(world, q, known, sink, err));
     sink->laid_out = true;

@@ -172,14 +172,19 @@ int sti_rows_index(const sti_World *world, int a, int b, int *index)
     return append_dofs(&world->body[b], append_dofs(&world->body[a], 0, index), index);
 }
 
-void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure, sti_Rows *rows)
+void sti_measure_gradient(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
+                          double *gradient)
 {
     const sti_Half *on_a = &measure->on_a, *on_b = &measure->on_b;
-    rows->count = sti_rows_index(world, a, b, rows->index);
     /* angular velocities are in body axes: angular . w_world = (R' angular) . w_body */
-    double *next =
-        sti_put_half(&world->body[a], on_a->linear, rotate_back(sti_pose(q, a).q, on_a->angular), rows->gradient);
+    double *next = sti_put_half(&world->body[a], on_a->linear, rotate_back(sti_pose(q, a).q, on_a->angular), gradient);
     sti_put_half(&world->body[b], on_b->linear, rotate_back(sti_pose(q, b).q, on_b->angular), next);
+}
+
+void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure, sti_Rows *rows)
+{
+    rows->count = sti_rows_index(world, a, b, rows->index);
+    sti_measure_gradient(world, q, a, b, measure, rows->gradient);
 }
 
 void sti_rows_add(sti_Rows *rows, double factor, const sti_Rows *other)

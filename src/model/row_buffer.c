@@ -82,6 +82,7 @@ void sti_rows_free(const st_Allocator *allocator, sti_RowList *rows)
 void sti_row_buffer_clear_constraints(st_Sink *sink)
 {
     sink->joint_rows.n_rows = sink->soft_rows.n_rows = sink->bounded_rows.n_rows = 0;
+    sink->opening_known = false;
 }
 
 void sti_row_buffer_clear_contacts(st_Sink *sink)

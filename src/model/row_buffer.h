@@ -105,7 +105,10 @@ struct st_Sink {
     sti_Surface **surface; /* surfaces of contacts with their own, in chunks that never move */
     int n_surfaces;
     bool constraints_known; /* everything except contacts is valid for the next position (sti_evaluate_ahead) */
-    bool laid_out;          /* joint_rows has the pattern of a world's joints, which stays: only numbers change */
+    bool opening_known;     /* the rows of joints were asked how far the worst joint is open: `opening`, `open_joint` */
+    double opening;
+    int open_joint;
+    bool laid_out; /* joint_rows has the pattern of a world's joints, which stays: only numbers change */
     int64_t still; /* world: rows of sleeping joints were evaluated at this value of the counter `still`; 0: not */
     int64_t still_bounded;           /* likewise for friction in joints */
     bool rows_later;                 /* the world may leave contact rows to be computed on demand */

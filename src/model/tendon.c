@@ -19,6 +19,7 @@
  */
 #include "model/tendon.h"
 
+#include "math/simd4.h"
 #include "model/joint.h"
 
 /* A circle of radius R about the origin, and two points outside. */
@@ -246,16 +247,14 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
     const double *of_b = q + (has_b ? (int64_t)STI_BODY_Q * (joint->b - 1) : 0);
     double *key = cache->key;
     const size_t bytes = STI_BODY_Q * sizeof *q;
-    const bool known = cache->known && (!has_a || sti_same_bits(key, of_a, bytes)) &&
-                       (!has_b || sti_same_bits(key + STI_BODY_Q, of_b, bytes)) &&
-                       (angle < 0 || sti_same_bits(key + 2 * STI_BODY_Q, q + world->angle[angle].q, sizeof *q));
+    const bool known = cache->known && (!has_a || sti_same_numbers(key, of_a, STI_BODY_Q)) &&
+                       (!has_b || sti_same_numbers(key + STI_BODY_Q, of_b, STI_BODY_Q)) &&
+                       (angle < 0 || sti_same_numbers(key + 2 * STI_BODY_Q, q + world->angle[angle].q, 1));
     if (!known) {
         cache->known = false; /* in case there is no row */
         STI_TRY(sti_joint_gauge(world, index, which, q, &cache->x, err));
-        sti_rows_measure(world, q, joint->a, joint->b, &cache->x, rows);
-        cache->count = rows->count;
-        memcpy(cache->index, rows->index, sizeof cache->index);
-        memcpy(cache->gradient, rows->gradient, sizeof cache->gradient);
+        if (cache->count == 0) cache->count = sti_rows_index(world, joint->a, joint->b, cache->index);
+        sti_measure_gradient(world, q, joint->a, joint->b, &cache->x, cache->gradient);
         if (has_a) memcpy(key, of_a, bytes);
         if (has_b) memcpy(key + STI_BODY_Q, of_b, bytes);
         if (angle >= 0) key[2 * STI_BODY_Q] = q[world->angle[angle].q];

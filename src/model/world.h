@@ -714,7 +714,9 @@ static inline double sti_turning_speed(const sti_World *world, int body, st_Vec3
 }
 
 int sti_rows_index(const sti_World *world, int a, int b, int *index); /* returns the number; index has room for 12 */
-/* The single row of a measure between bodies a and b. */
+/* The numbers of the single row of a measure between bodies a and b; the row. */
+void sti_measure_gradient(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
+                          double *gradient);
 void sti_rows_measure(const sti_World *world, const double *q, int a, int b, const sti_Measure *measure,
                       sti_Rows *rows);
 /* rows += factor * other; both have one row. */

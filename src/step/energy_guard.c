@@ -199,7 +199,7 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
                            st_Error *err)
 {
     sti_EnergyGuard *guard = &work->guard;
-    const st_Sink *here = &work->here, *trial = &work->trial;
+    st_Sink *here = &work->here, *trial = &work->trial;
     const int order = sti_integrator(model)->order;
     const bool cut = taken < h && order == 1;
     bool explained = true;

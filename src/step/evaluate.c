@@ -58,9 +58,11 @@ double sti_row_buffer_joint_error(const st_Sink *sink)
     return worst;
 }
 
-double sti_row_buffer_joint_opening(const sti_Model *model, const st_Sink *sink, int *joint)
+double sti_row_buffer_joint_opening(const sti_Model *model, st_Sink *sink, int *joint)
 {
     double worst = 0;
+    *joint = sink->open_joint;
+    if (sink->opening_known) return sink->opening;
     *joint = -1;
     for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
         const double opening = sti_joint_opening(model->world, k, sink->joint + model->world->joint[k].first_row);
@@ -68,7 +70,9 @@ double sti_row_buffer_joint_opening(const sti_Model *model, const st_Sink *sink,
         worst = opening;
         *joint = k;
     }
-    return worst;
+    sink->opening_known = true;
+    sink->open_joint = *joint;
+    return sink->opening = worst;
 }
 
 static double deepest_of_range(void *ctx, int64_t first, int64_t end)

@@ -95,7 +95,7 @@ st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti
 /* The largest joint error and the deepest overlap of a sink. */
 double sti_row_buffer_joint_error(const st_Sink *sink);
 /* How far the worst joint is open, relative to its size (sti_joint_opening), and its number; -1: none is open. */
-double sti_row_buffer_joint_opening(const sti_Model *model, const st_Sink *sink, int *joint);
+double sti_row_buffer_joint_opening(const sti_Model *model, st_Sink *sink, int *joint);
 double sti_row_buffer_penetration(st_Sink *sink, int threads);
 /* Computes M at q, unless it is known. */
 st_Status sti_mass(const sti_Model *model, sti_Assembly *out, const double *q, st_Error *err);
