@@ -1131,8 +1131,19 @@ static void judge_all(sti_DenseNewton *d, const st_Problem *p, st_Residual *out)
                 d->u_all[i] += *x++ * d->r_all[j];
     for (int j = 0; j < p->n_r; j++) /* a row that joints hold: whatever r */
         if (d->place[d->m + j] >= 0 && d->own[d->place[d->m + j]] == 0) d->u_all[j] = d->b[d->place[d->m + j]];
-    for (int c = 0; c < p->n_contacts; c++)
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int row = p->contact[c].first;
+        const double shifted = d->rho_of[c] * d->u_all[row], r = d->r_all[row];
+        const bool inside = d->kind[c] != HARD && r - shifted >= p->contact[c].lo && r - shifted <= p->contact[c].hi;
+        if (inside && shifted * shifted <= error.worst) {
+            /* a servo between its bounds, and not the worst of all: the sums of sti_residual_contact() */
+            const double limit = d->u_all[row] > 0 ? p->contact[c].lo : p->contact[c].hi;
+            error.sum += shifted * shifted;
+            out->complementarity += fabs((isinf(limit) ? r : r - limit) * d->u_all[row]);
+            continue;
+        }
         sti_residual_contact(p, c, d->r_all, d->u_all, d->rho_of[c], &error, out);
+    }
     out->natural = d->scale > 0 ? sqrt(error.sum) / d->scale : sqrt(error.sum);
 }
 

@@ -86,6 +86,14 @@ static void end_momenta(void *ctx, int part, int64_t first_block, int64_t end_bl
             f[i] *= eta;
         for (int i = 0; i < n && marked; i++)
             f[first + i] += M[i] * v[first + i];
+        if (model->rigid && n == 6 && !marked) { /* [m, 0; 0, I] */
+            for (int i = 0; i < 3; i++) {
+                const double *I = M + 6 * (3 + i) + 3;
+                f[first + i] += M[0] * v[first + i];
+                f[first + 3 + i] = f[first + 3 + i] + I[0] * v[first + 3] + I[1] * v[first + 4] + I[2] * v[first + 5];
+            }
+            continue;
+        }
         for (int i = 0; i < n && !marked; i++)
             for (int j = 0; j < n; j++)
                 f[first + i] += M[i * n + j] * v[first + j];

@@ -170,10 +170,12 @@ static st_Status bounded_rows(sti_StageBuild *build)
     const st_Sink *sink = build->stage->rows;
     sti_Assembly *out = build->out;
     double eta = build->stage->eta;
+    const int first_row = out->H.n_rows;
     out->n_bounded = build->impact ? 0 : sink->bounded_rows.n_rows;
+    STI_TRY(sti_rows_append_rows(build->allocator, &out->H, &sink->bounded_rows, 0, out->n_bounded, build->err));
     for (int k = 0; k < out->n_bounded; k++) {
         const sti_BoundedEntry *entry = &sink->bounded[k];
-        int c = out->n_gaps + k, first = out->H.n_rows;
+        int c = out->n_gaps + k, first = first_row + k;
         double resistance = sti_resistance(build, entry->stiffness, entry->damping);
         /* phi of bounded row k at q_base, such that phi + eta a'v is its value at the end of the stage. The target
          * moves on at `target` until then if the row was evaluated at the start. */
@@ -183,7 +185,6 @@ static st_Status bounded_rows(sti_StageBuild *build)
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
         out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
-        STI_TRY(sti_rows_append_rows(build->allocator, &out->H, &sink->bounded_rows, k, 1, build->err));
         out->w[first] = -entry->target;
         if (resistance == 0) continue;
         out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;

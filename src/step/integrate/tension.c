@@ -67,12 +67,12 @@ st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, st
     STI_TRY(STI_GROW(&model->allocator, tension->K, tension->K_capacity, 6 * (int64_t)world->n_bodies, err));
     sti_joints_stiffness(world, stage->q_star, out->l, tension->K);
     memset(E, 0, (size_t)n_v * sizeof *E);
-    for (int b = 1; b < world->n_bodies; b++) {
+    for (int b = 1; b < sti_first_rotor(world); b++) {
         const double *K = tension->K + 6 * (ptrdiff_t)b;
         const double side[3] = {fabs(K[3]) + fabs(K[5]), fabs(K[3]) + fabs(K[4]), fabs(K[4]) + fabs(K[5])};
         for (int d = world->body[b].n_dofs - 1; d >= 0 && world->body[b].dof[d] >= 3; d--) {
             const int i = world->body[b].v_first + d, axis = world->body[b].dof[d] - 3;
-            E[i] = fmax(0, stage->eta * (K[axis] + side[axis]) - RESOLVED * sti_mass_of(model, out->M, i));
+            E[i] = sti_larger(stage->eta * (K[axis] + side[axis]) - RESOLVED * sti_mass_of(model, out->M, i), 0);
             any = any || E[i] > 0;
         }
     }
