@@ -217,6 +217,7 @@ struct sti_TreeCoordinates {
     STI_ARRAY(int, hinge_of_H); /* by row: the hinge that adopted the numbers of this row; -1: another row     */
     bool all_turn;              /* links with one coordinate are hinges with XK and XP */
     STI_ARRAY(int, row_kind);   /* by row of the problem: its kind */
+    int n_kinds;                /* 1 + rows for which they were found; 0: none */
     Pattern of_G, of_H;
     STI_ARRAY(int, kept); /* rows of the problem that stay                                      */
     STI_ARRAY(int64_t, G_p);
@@ -1289,15 +1290,12 @@ STI_CLONES static int64_t carry_alike(sti_TreeCoordinates *t, const st_Sparse *f
             t->touched[n_touched++] = j;
         }
     }
-    for (int l = 0; l < n; l++) {
+    for (int l = 0; l < n; l++, at += n_touched) { /* with the zeros of single rows: they keep one pattern */
         const bool held = !(carried[l] / own[l] > STI_HELD);
-        for (int k = 0; k < n_touched; k++) {
-            const double one = ((const double *)&t->rows[t->touched[k]])[l];
-            if (one == 0) continue;
-            i[at] = t->touched[k];
-            x[at++] = held ? 0 : one;
-        }
-        p[l + 1] = at;
+        memcpy(i + at, t->touched, (size_t)n_touched * sizeof *i);
+        for (int k = 0; k < n_touched; k++)
+            x[at + k] = held ? 0 : ((const double *)&t->rows[t->touched[k]])[l];
+        p[l + 1] = at + n_touched;
         value[l] += on_p[l];
     }
     for (int k = 0; k < n_touched; k++)
@@ -1441,12 +1439,15 @@ static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, 
     STI_TRY(STI_GROW(&t->allocator, t->kept, t->kept_size, problem->n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->folded, t->folded_size, problem->n_l + 1, err));
     STI_TRY(STI_GROW(&t->allocator, t->momentum, t->momentum_size, problem->n_v + 1, err));
-    memset(t->row_kind, 0, (size_t)problem->n_l * sizeof *t->row_kind);
-    for (int k = 0; k < t->n_links; k++)
-        for (int r = 0; r < t->link[k].of.n_rows; r++)
-            t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
-    for (int k = 0; k < t->n_followers; k++)
-        t->row_kind[t->follower[k].of.row] = OF_FOLLOWER;
+    if (t->n_kinds != problem->n_l + 1) {
+        memset(t->row_kind, 0, (size_t)problem->n_l * sizeof *t->row_kind);
+        for (int k = 0; k < t->n_links; k++)
+            for (int r = 0; r < t->link[k].of.n_rows; r++)
+                t->row_kind[t->link[k].of.first_row + r] = OF_LINK;
+        for (int k = 0; k < t->n_followers; k++)
+            t->row_kind[t->follower[k].of.row] = OF_FOLLOWER;
+        t->n_kinds = problem->n_l + 1;
+    }
     bool same;
     STI_TRY(find_joints(t, &problem->H, NULL, &t->of_H, &same, err));
     STI_TRY(find_joints(t, &problem->G, t->row_kind, &t->of_G, &same, err));
@@ -1747,7 +1748,7 @@ int sti_tree_coordinates_block_of(const sti_TreeCoordinates *t, int velocity)
 /* ---- and back ------------------------------------------------------------------------------------- */
 
 /* Does anything that a row touches move? awake: by reduced block, NULL: all are. */
-static bool row_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const st_Sparse *from, int row)
+STI_INLINE bool row_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const st_Sparse *from, int row)
 {
     if (awake == NULL) return true;
     for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
@@ -1755,19 +1756,20 @@ static bool row_is_awake(const sti_TreeCoordinates *t, const unsigned char *awak
     return false;
 }
 
-static bool link_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const Link *link)
+STI_INLINE bool link_is_awake(const sti_TreeCoordinates *t, const unsigned char *awake, const Link *link)
 {
     return awake == NULL || awake[t->reduced_block[link->of.block]];
 }
 
-static void subtract_row(const st_Sparse *from, int row, double factor, double *momentum)
+STI_INLINE void subtract_row(const st_Sparse *from, int row, double factor, double *momentum)
 {
-    for (int64_t e = from->p[row]; factor != 0 && e < from->p[row + 1]; e++)
+    if (factor == 0) return;
+    for (int64_t e = from->p[row], end = from->p[row + 1]; e < end; e++)
         momentum[from->i[e]] -= factor * from->x[e];
 }
 
-void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
-                                 double *l)
+STI_CLONES static void expand_trees(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
+                                    double *l)
 {
     const st_Problem *P = t->problem;
     double *momentum = t->momentum; /* A v - f - H r - G l of all rows but those of links */
@@ -1913,4 +1915,10 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *aw
             subtract_row(&P->G, row, c[s], momentum);
         }
     }
+}
+
+void sti_tree_coordinates_expand(sti_TreeCoordinates *t, const unsigned char *awake, const double *r, double *v,
+                                 double *l)
+{
+    expand_trees(t, awake, r, v, l);
 }

@@ -26,17 +26,22 @@ typedef double sti_Wide __attribute__((vector_size(STI_WIDTH * sizeof(double)), 
 #endif
 #define STI_INLINE static inline __attribute__((always_inline))
 
+typedef uint64_t sti_Bits __attribute__((vector_size(2 * sizeof(uint64_t)), aligned(sizeof(double)), may_alias));
+
 /* Have n numbers the same bits? For so few that a call to memcmp() takes longer than the comparison. */
 STI_INLINE bool sti_same_numbers(const double *a, const double *b, int n)
 {
-    uint64_t differs = 0;
-    for (int i = 0; i < n; i++) {
-        uint64_t x, y;
-        memcpy(&x, a + i, sizeof x);
-        memcpy(&y, b + i, sizeof y);
+    sti_Bits differs = {0, 0};
+    int i = 0;
+    for (; i + 2 <= n; i += 2)
+        differs |= *(const sti_Bits *)(a + i) ^ *(const sti_Bits *)(b + i);
+    if (i < n) {
+        sti_Bits x = {0, 0}, y = {0, 0};
+        memcpy(&x, a + i, sizeof *a);
+        memcpy(&y, b + i, sizeof *b);
         differs |= x ^ y;
     }
-    return differs == 0;
+    return (differs[0] | differs[1]) == 0;
 }
 
 #endif

@@ -418,7 +418,7 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
 
 /* ---- how far it is open ------------------------------------------------------------------------- */
 
-double sti_joint_size(const sti_World *world, int index)
+static double square_of_joint_size(const sti_World *world, int index)
 {
     const sti_Joint *joint = &world->joint[index];
     const int body[2] = {joint->a, joint->b};
@@ -431,10 +431,15 @@ double sti_joint_size(const sti_World *world, int index)
         most = sti_larger(dot(anchor[k], anchor[k]), most);
         if (J > most * of->mass) most = J / of->mass;
     }
-    return most > 0 ? sqrt(most) : INFINITY; /* a point mass at its joint */
+    return most > 0 ? most : INFINITY; /* a point mass at its joint */
 }
 
-double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row)
+double sti_joint_size(const sti_World *world, int index)
+{
+    return sqrt(square_of_joint_size(world, index));
+}
+
+double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row, double least)
 {
     const sti_Joint *joint = &world->joint[index];
     const Recipe *recipe = &recipes[joint->type];
@@ -451,7 +456,9 @@ double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry
         double *worst = drive && joint->angle[joint->coordinate[0]] >= 0 ? &angle : &length;
         *worst = sti_larger(fabs(row[k].value), *worst);
     }
-    return sti_larger(length > 0 ? length / sti_joint_size(world, index) : 0, angle);
+    const double square = length * length, size = square > 0 ? square_of_joint_size(world, index) : 1;
+    if (square <= least * least * size && angle <= least) return 0;
+    return sti_larger(sqrt(square / size), angle);
 }
 
 /* ---- tension ---------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
  *     rotation  n' log(q):  rate = (n + (phi x n)/2 + k phi x (phi x n))' w,  phi = log(q),
  *               k = (1 - (|phi|/2) cot(|phi|/2))/|phi|^2: the inverse of the exponential's Jacobian
  */
+#include "math/simd4.h"
 #include "model/world.h"
 
 sti_Measure sti_measure_along(st_Pose a, st_Pose b, st_Vec3 p_b, st_Vec3 n, st_Vec3 at, double value)
@@ -50,28 +51,41 @@ static sti_Measure pointer_angle(const sti_Angle *angle, const double *q)
         .value = with_turns(atan2(s, c), q[angle->q]), .on_a = {.angular = g}, .on_b = {.angular = scale(-1, g)}};
 }
 
+/* A twist at q and the rotation that it is of, from the cache if the bodies have the orientations of the last call. */
+static double twist_of(const sti_World *world, int angle, const double *q, st_Quat *turned)
+{
+    const sti_Angle *of = &world->angle[angle];
+    const st_Quat a = sti_pose(q, of->a).q, b = sti_pose(q, of->b).q;
+    sti_AngleCache *cache = world->angle_cache != NULL ? &world->angle_cache[angle] : NULL;
+    if (cache != NULL && cache->known && cache->value == q[of->q] && sti_same_numbers(&a.w, &cache->a.w, 4) &&
+        sti_same_numbers(&b.w, &cache->b.w, 4)) {
+        *turned = cache->turned;
+        return cache->value;
+    }
+    *turned = measure_turned(a, b, of->relative);
+    const double value = with_turns(quat_twist(*turned, of->axis_a), q[of->q]);
+    if (cache != NULL) *cache = (sti_AngleCache){true, a, b, *turned, value};
+    return value;
+}
+
 static double angle_value(const sti_World *world, int angle, const double *q)
 {
-    const sti_Angle *angle_of = &world->angle[angle];
-    if (angle_of->is_pointer) return pointer_angle(angle_of, q).value;
-    /* s and c of r = p conj(relative), p = conj(a) b: two dot products with p */
-    st_Quat p = quat_product(quat_conjugate(sti_pose(q, angle_of->a).q), sti_pose(q, angle_of->b).q);
-    st_Quat o = angle_of->relative;
-    st_Vec3 n = angle_of->axis_a, v = vec3(o.x, o.y, o.z), u = vec3(p.x, p.y, p.z);
-    double c = o.w * p.w + dot(v, u), s = dot(add(scale(o.w, n), cross(n, v)), u) - p.w * dot(n, v);
-    return with_turns(2.0 * (c < 0 ? atan2(-s, -c) : atan2(s, c)), q[angle_of->q]);
+    st_Quat turned;
+    if (world->angle[angle].is_pointer) return pointer_angle(&world->angle[angle], q).value;
+    return twist_of(world, angle, q, &turned);
 }
 
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
     if (angle_of->is_pointer) return pointer_angle(angle_of, q);
-    st_Quat a = sti_pose(q, angle_of->a).q, r = measure_turned(a, sti_pose(q, angle_of->b).q, angle_of->relative);
+    st_Quat r;
+    const double value = twist_of(world, angle, q, &r);
     st_Vec3 n = angle_of->axis_a, v = vec3(r.x, r.y, r.z), g = n;
     double s = dot(n, v), c = r.w, square = c * c + s * s;
     if (square > 1e-12) /* half a turn about an orthogonal axis: the twist is undefined */
         g = scale(1 / square, add(scale(c * c, n), add(scale(c, cross(v, n)), scale(s, v))));
-    return sti_measure_turning(a, with_turns(quat_twist(r, n), q[angle_of->q]), g);
+    return sti_measure_turning(sti_pose(q, angle_of->a).q, value, g);
 }
 
 sti_Measure sti_measure_rotation(st_Quat a, st_Quat b, st_Quat relative, st_Vec3 axis_a)

@@ -231,8 +231,10 @@ st_Status sti_world_open(st_CompiledScene *compiled, st_Vec3 gravity, const st_A
     world->presence = sti_alloc(&arena, world->n_bodies, sizeof *world->presence);
     world->control = sti_alloc(&arena, sti_control_count(world) + 1, sizeof *world->control);
     world->coordinate = sti_alloc(&arena, 2 * (int64_t)world->n_joints + 1, sizeof *world->coordinate);
+    world->angle_cache = sti_alloc(&arena, world->n_angles + 1, sizeof *world->angle_cache);
     st_Status status = ST_OK;
-    if (world->asleep == NULL || world->presence == NULL || world->control == NULL || world->coordinate == NULL)
+    if (world->asleep == NULL || world->presence == NULL || world->control == NULL || world->coordinate == NULL ||
+        world->angle_cache == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a world of %d bodies", world->n_bodies);
     if (status == ST_OK) sti_presence_mark(world);
     if (status == ST_OK) status = sti_collider_open(world, err);
@@ -284,6 +286,7 @@ void sti_world_destroy(sti_World *world)
     sti_free(&a, world->presence, world->n_bodies, sizeof *world->presence);
     sti_free(&a, world->control, sti_control_count(world) + 1, sizeof *world->control);
     sti_free(&a, world->coordinate, 2 * (int64_t)world->n_joints + 1, sizeof *world->coordinate);
+    sti_free(&a, world->angle_cache, world->n_angles + 1, sizeof *world->angle_cache);
     STI_RELEASE(&a, world->push, world->push_capacity);
     st_compiled_release(world->compiled);
     sti_free(&a, world, 1, sizeof *world);

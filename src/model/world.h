@@ -266,6 +266,14 @@ typedef enum sti_Presence { STI_PRESENT = 0, STI_WAITS, STI_GONE, STI_RELOCATED 
  * joint all read it there. */
 typedef struct sti_CoordinateCache sti_CoordinateCache;
 
+/* An angle at the last orientations of its two bodies: a move computes it, and then rows and reports read it. */
+typedef struct sti_AngleCache {
+    bool known;
+    st_Quat a, b;   /* the orientations                                                            */
+    st_Quat turned; /* that of b against a, from angle 0                                           */
+    double value;
+} sti_AngleCache;
+
 typedef struct sti_World {
     /* Compiled data, shared by all worlds of a compiled scene and read only. */
     st_CompiledScene *compiled; /* owns these arrays, counts its worlds */
@@ -308,12 +316,14 @@ typedef struct sti_World {
     const int *awake;        /* n_awake bodies that move, ascending; NULL: none sleeps. Owned by sleep.c */
     const int *awake_shape;  /* their n_awake_shapes shapes                                                 */
     int n_awake, n_awake_shapes;
-    int64_t still;        /* changes whenever other bodies sleep, or at other poses; 0: no row may be reused */
-    double rates_end;     /* 0, or: prescribed motions have their speed before this time [s] */
-    double rates_over;    /* 0, or: prescribed motions have their mean speed over this time [s] */
-    sti_Control *control; /* n_joints, then the scene's n_forces                                       */
-    int64_t n_controls;   /* number that are set */
+    int64_t still;               /* changes whenever other bodies sleep, or at other poses; 0: no row may be reused */
+    double rates_end;            /* 0, or: prescribed motions have their speed before this time [s] */
+    double rates_over;           /* 0, or: prescribed motions have their mean speed over this time [s] */
+    sti_Control *control;        /* n_joints, then the scene's n_forces                                       */
+    int64_t n_controls;          /* number that are set */
+    sti_AngleCache *angle_cache; /* by angle: measure.c                                                */
     sti_CoordinateCache *coordinate; /* two per joint: tendon.c                                       */
+    int64_t place, n_places;         /* place: not 0 while all coordinates are asked at one position; their number  */
     sti_Push *push;                  /* n_pushes, sorted by body */
     int n_pushes;
     int64_t push_capacity;
@@ -387,6 +397,7 @@ typedef struct sti_Measure {
 enum { STI_CACHE_KEY = 2 * STI_BODY_Q + 1 };
 struct sti_CoordinateCache {
     bool known;
+    int64_t place;             /* the world's `place` when it was asked last                               */
     double key[STI_CACHE_KEY]; /* poses of the two bodies, and the angle with its turns              */
     sti_Measure x;
     int count;
@@ -435,8 +446,8 @@ st_Status sti_joint_measures(const sti_World *world, int index, double t, const 
  * counts, or a point mass is at the joint. */
 double sti_joint_size(const sti_World *world, int index);
 /* How far joint `index` is open, of its rows: lengths as a share of the size of the joint, angles in radians; 0: a
- * gear. */
-double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row);
+ * gear, or no more than `least`. */
+double sti_joint_opening(const sti_World *world, int index, const sti_JointEntry *row, double least);
 /* Its coordinate (which 0), or the other one (1). */
 st_Status sti_joint_gauge(const sti_World *world, int index, int which, const double *q, sti_Measure *out,
                           st_Error *err);

@@ -40,6 +40,9 @@ static const double alpha_least = 1e-11, alpha_most = 1e2, linear_alpha = 1e-5, 
  * 1e-9 this would require 1e-15 of the fastest velocity. Joint rates have rounding errors of 1e-14 of the fastest
  * velocity in the tree. */
 static const double idle = 10;
+/* A step without regularisation from a residual below `near` to one that is larger by this factor shows a singular
+ * matrix: contacts that share a load. */
+static const double wild = 1e3;
 /* A velocity that joints impose and that is below this part of its terms, or of the fastest, is 0 and rounding. */
 static const double imposed_noise = 1e-12;
 /* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching. Used
@@ -65,6 +68,7 @@ struct sti_DenseNewton {
     STI_ARRAY(unsigned char, kind); /* by contact: Kind                                              */
     /* of the problem at hand */
     int n, m, rows, stride; /* velocities, joint rows, all rows, numbers in a row of Y and W       */
+    int n_r, n_contacts;    /* the arrays are laid out for so many, and for n and m                */
     int n_linear;           /* rows eliminated: joints and servos                                  */
     int redundant;          /* joint rows that depend on others                                    */
     int n_folded;           /* servos                                                              */
@@ -125,6 +129,10 @@ static int padded(int n)
 static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *err)
 {
     const int n = p->n_v, rows = p->n_l + p->n_r, stride = padded(rows + 1);
+    const bool same = n == d->n && p->n_l == d->m && p->n_r == d->n_r && p->n_contacts == d->n_contacts;
+    d->rows = rows, d->stride = stride;
+    if (same) return ST_OK;
+    d->n_r = -1; /* until there is room */
     const struct {
         double **at;
         int64_t count;
@@ -180,7 +188,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     d->end = d->begin + n;
     d->chain_at = d->paths;
     d->chain = d->paths + n + 1;
-    d->n = n, d->m = p->n_l, d->rows = rows, d->stride = stride;
+    d->n = n, d->m = p->n_l, d->n_r = p->n_r, d->n_contacts = p->n_contacts;
     return ST_OK;
 }
 
@@ -368,22 +376,26 @@ STI_INLINE void subtract_range(double a, const double *x, double *y, int first, 
         y[i] -= a * x[i];
 }
 
-/* x <- inv(U') x and x <- inv(U) x, block by block; rows of U are 0 beside their chains. */
-STI_INLINE void solve_forward(const sti_DenseNewton *d, const st_Problem *p, double *x)
+/* x <- inv(U') x and x <- inv(U) x along the chains: limbs do not wait for each other, and a velocity waits for that of
+ * its parent only in its last term. */
+STI_INLINE void solve_forward(const sti_DenseNewton *d, double *x)
 {
-    for (int b = p->A.n_blocks - 1; b >= 0; b--)
-        for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
-            if (x[k] == 0) continue;
-            x[k] *= d->U.over[k];
-            subtract_range(x[k], d->U.x + (int64_t)k * padded(d->n), x, first, k);
-        }
+    for (int k = d->n - 1; k >= 0; k--) {
+        const double *row = d->U.x + (int64_t)k * padded(d->n), own = x[k] *= d->U.over[k];
+        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
+            x[d->chain[e]] -= own * row[d->chain[e]];
+    }
 }
 
-STI_INLINE void solve_backward(const sti_DenseNewton *d, const st_Problem *p, double *x)
+STI_INLINE void solve_backward(const sti_DenseNewton *d, double *x)
 {
-    for (int b = 0; b < p->A.n_blocks; b++)
-        for (int first = p->A.first[b], k = first; k < p->A.first[b + 1]; k++)
-            x[k] = (x[k] - dot_range(d->U.x + (int64_t)k * padded(d->n), x, first, k)) * d->U.over[k];
+    for (int k = 0; k < d->n; k++) {
+        const double *row = d->U.x + (int64_t)k * padded(d->n);
+        double sum = x[k];
+        for (int e = d->chain_at[k + 1] - 1; e >= d->chain_at[k]; e--)
+            sum -= row[d->chain[e]] * x[d->chain[e]];
+        x[k] = sum * d->U.over[k];
+    }
 }
 
 static double column_times(const st_Sparse *of, int j, const double *v)
@@ -399,16 +411,23 @@ static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int 
 {
     const int stride = d->stride;
     int *begin = d->begin, *end = d->end;
-    for (int j = 0; j < from->n_cols; j++) {
-        if (place[j] < 0) continue;
-        const int four = place[j] & ~3, *at = from->i + from->p[j], n = (int)(from->p[j + 1] - from->p[j]);
+    for (int j = 0, alike; j < from->n_cols; j += alike) {
+        const int *at = from->i + from->p[j], n = (int)(from->p[j + 1] - from->p[j]);
         const double *x = from->x + from->p[j];
-        double *to = d->Y + place[j];
+        alike = 1; /* columns side by side with numbers at the same velocities: those of contacts of one link */
+        if (place[j] < 0) continue;
+        while (j + alike < from->n_cols && place[j + alike] == place[j] + alike &&
+               from->p[j + alike + 1] - from->p[j + alike] == n &&
+               memcmp(from->i + from->p[j + alike], at, (size_t)n * sizeof *at) == 0)
+            alike++;
+        const int four = place[j] & ~3, last = (place[j] + alike + 3) & ~3;
         for (int e = 0; e < n; e++) {
             const int k = at[e];
-            to[(int64_t)k * stride] = x[e];
+            double *to = d->Y + place[j] + (int64_t)k * stride;
+            for (int c = 0; c < alike; c++)
+                to[c] = x[c * n + e];
             if (four < begin[k]) begin[k] = four;
-            if (four >= end[k]) end[k] = four + 4;
+            if (last > end[k]) end[k] = last;
         }
     }
 }
@@ -417,10 +436,17 @@ static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int 
 static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int *place)
 {
     const double *x = C->x;
-    for (int k = 0; k < C->n_blocks; k++)
-        for (int i = C->first[k]; i < C->first[k + 1]; i++)
-            for (int j = C->first[k]; j < C->first[k + 1]; j++, x++)
+    for (int k = 0; k < C->n_blocks; k++) {
+        const int first = C->first[k], end = C->first[k + 1];
+        if (end == first + 1) { /* mostly */
+            if (*x != 0 && place[first] >= 0) d->W[(int64_t)place[first] * (d->stride + 1)] += *x;
+            x++;
+            continue;
+        }
+        for (int i = first; i < end; i++)
+            for (int j = first; j < end; j++, x++)
                 if (place[i] >= 0 && place[j] >= place[i]) d->W[(int64_t)place[i] * d->stride + place[j]] += *x;
+    }
 }
 
 /* The upper triangle of Y'Y: two rows by eight columns at a time stay in registers. Only velocities where the two rows
@@ -468,7 +494,7 @@ STI_CLONES static void multiply_forces(sti_DenseNewton *d, const st_Problem *p)
         const int64_t e = p->H.p[row];
         f[p->H.i[e]] -= p->H.x[e] * p->w[row] / d->compliance[c];
     }
-    solve_forward(d, p, f);
+    solve_forward(d, f);
     memset(d->b, 0, (size_t)d->rows * sizeof *d->b);
     for (int k = 0; k < d->n; k++) {
         const double *Y = d->Y + (int64_t)k * d->stride;
@@ -721,13 +747,16 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
                 contact_of[n_sliding] = c, sliding[n_sliding++] = at + i;
     }
     memcpy(d->active + n_sticking, sliding, (size_t)n_sliding * sizeof *sliding);
+    bool whole = n == d->rows - d->n_linear; /* all rows, in order */
+    for (int k = 0; k < n && whole; k++)
+        whole = d->active[k] == k;
     for (int k = 0; k < n; k++) {
         const int at = d->active[k];
         const double *from = S + (int64_t)at * stride;
         double *to = d->J + (int64_t)k * stride;
         for (int j = k & ~3; j < padded(n + 1); j += STI_WIDTH) /* fours begin before k, and end after n */
-            *(sti_Wide *)(to + j) = (sti_Wide){0};
-        for (int j = k; j < n; j++)
+            *(sti_Wide *)(to + j) = whole && j + STI_WIDTH <= n ? *(const sti_Wide *)(from + j) : (sti_Wide){0};
+        for (int j = whole && k < (n & ~3) ? n & ~3 : k; j < n; j++)
             to[j] = from[d->active[j]];
         to[n] = -d->step_u[at];
         if (k >= n_sticking) continue;
@@ -735,12 +764,25 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
         to[k] += alpha / d->rho[at];
         to[n] -= d->F[at] / d->rho[at];
     }
-    for (int k = 0; k < n_sticking; k++) {
-        const double *row = d->J + (int64_t)k * stride;
+    for (int k = 0; k < n_sticking; k += 2) { /* two pivots at a time: each row is read and written once for both */
+        double *row = d->J + (int64_t)k * stride, *next = row + stride;
         if (!(row[k] > least[k])) return false;
         const double over = 1 / row[k];
-        for (int i = k + 1; i < n; i++)
-            if (row[i] != 0) subtract_fours(row[i] * over, row, d->J + (int64_t)i * stride, i, n + 1);
+        if (k + 1 < n) subtract_fours(row[k + 1] * over, row, next, k + 1, n + 1);
+        if (k + 1 == n_sticking) {
+            for (int i = k + 2; i < n; i++)
+                subtract_fours(row[i] * over, row, d->J + (int64_t)i * stride, i, n + 1);
+            break;
+        }
+        if (!(next[k + 1] > least[k + 1])) return false;
+        const double over_next = 1 / next[k + 1];
+        for (int i = k + 2; i < n; i++) {
+            const double a = row[i] * over, b = next[i] * over_next;
+            double *to = d->J + (int64_t)i * stride;
+            for (int j = i & ~3; j <= n; j += STI_WIDTH)
+                *(sti_Wide *)(to + j) =
+                    *(const sti_Wide *)(to + j) - a * *(const sti_Wide *)(row + j) - b * *(const sti_Wide *)(next + j);
+        }
     }
     if (n_sliding > 0) {
         for (int i = n_sticking; i < n; i++)
@@ -764,12 +806,13 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
         for (int i = 0; i < n_sliding; i++)
             d->J[(int64_t)(n_sticking + i) * stride + n] = d->K[(int64_t)i * stride + n_sliding];
     }
-    for (int k = n_sticking - 1; k >= 0; k--) {
-        const double *row = d->J + (int64_t)k * stride;
-        double sum = row[n];
-        for (int j = k + 1; j < n; j++)
-            sum -= row[j] * d->J[(int64_t)j * stride + n];
-        d->J[(int64_t)k * stride + n] = sum / row[k];
+    for (int j = n - 1; j >= 0; j--) { /* by columns: sums of different rows do not wait for each other */
+        double *known = d->J + (int64_t)j * stride;
+        if (j < n_sticking) known[n] /= known[j];
+        for (int k = 0; k < j && k < n_sticking; k++) {
+            double *row = d->J + (int64_t)k * stride;
+            row[n] -= row[j] * known[n];
+        }
     }
     return true;
 }
@@ -884,10 +927,13 @@ static bool search_line(sti_DenseNewton *d, const st_Problem *p, double alpha, d
     return true;
 }
 
-/* One proximal problem from r, which is its centre. True: solved, or good enough. */
-static bool solve_centred(sti_DenseNewton *d, const st_Problem *p, double alpha, double aim, int most, int *iterations)
+/* One proximal problem from r, which is its centre. True: solved, or good enough. brief: not solved if a step from near
+ * the solution leads far away from it. */
+static bool solve_centred(sti_DenseNewton *d, const st_Problem *p, double alpha, double aim, bool brief, int most,
+                          int *iterations)
 {
     const int n = d->rows - d->n_linear, watched = d->measure < near ? WATCHED : 0;
+    const double start = d->measure;
     double history[MEMORY], first = 0;
     memcpy(d->centre, d->r, (size_t)n * sizeof *d->centre);
     for (int k = 0; k < INNER_STEPS && *iterations < most; k++) {
@@ -907,13 +953,14 @@ static bool solve_centred(sti_DenseNewton *d, const st_Problem *p, double alpha,
         if (!find_step(d, p, alpha, n_active) || !search_line(d, p, alpha, bound, k < watched ? 1 : LINE_STEPS))
             return false;
         if (d->least <= aim) return true;
+        if (brief && start < near && d->measure > wild * start) return false;
     }
     return evaluate_laws(d, p, d->r, d->u, alpha, NULL) <= inner_fall * inner_fall * first;
 }
 
 /* r of the others, from where it is, with alpha from `alpha` on. */
-static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha, bool cold, double tolerance,
-                           double polish, int most, int *iterations)
+static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha, bool cold, bool brief,
+                           double tolerance, double polish, int most, int *iterations)
 {
     const size_t bytes = (size_t)(d->rows - d->n_linear) * sizeof *d->r;
     int failures = 0;
@@ -931,7 +978,7 @@ static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha
     for (double aim = tolerance; d->least > aim && *iterations < most && failures < PATIENCE;) {
         const double before = d->least;
         const int start = *iterations;
-        const bool solved = solve_centred(d, p, alpha, aim, most, iterations);
+        const bool solved = solve_centred(d, p, alpha, aim, brief, most, iterations);
         failures = solved && d->least < 0.9 * before ? 0 : failures + 1;
         if (d->least <= tolerance) aim = d->least < 0.1 * before ? polish : tolerance; /* while it gains tenfold */
         const int steps = *iterations - start;
@@ -939,6 +986,7 @@ static void iterate_others(sti_DenseNewton *d, const st_Problem *p, double alpha
             alpha = fmin(alpha_most, 4 * alpha);
             memcpy(d->r, d->best, bytes);
             measure_r(d, p);
+            if (brief) return;
         } else if (d->least > 1e-3 * before) {
             alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * alpha);
         }
@@ -960,6 +1008,35 @@ static bool is_lost(const sti_DenseNewton *d, const st_Problem *p, double tolera
     return 4 * DBL_EPSILON * sqrt(weights) * push > 0.1 * tolerance * (d->scale > 0 ? d->scale : 1);
 }
 
+/* S below its diagonal, from above it: squares of four rows are transposed. */
+STI_CLONES static void fill_lower_half(sti_DenseNewton *d)
+{
+    const int n = d->rows - d->n_linear, stride = d->stride;
+    double *S = d->W + (int64_t)d->n_linear * (stride + 1);
+    for (int i = 0; i < n; i += STI_WIDTH)
+        for (int j = 0; j <= i; j += STI_WIDTH) {
+            double *to = S + (int64_t)i * stride + j;
+            const double *from = S + (int64_t)j * stride + i;
+            if (j == i || i + STI_WIDTH > n) {
+                for (int a = 0; a < STI_WIDTH && i + a < n; a++)
+                    for (int b = 0; b < STI_WIDTH && j + b < i + a; b++)
+                        to[(int64_t)a * stride + b] = from[(int64_t)b * stride + a];
+                continue;
+            }
+            const sti_Wide x = *(const sti_Wide *)from, y = *(const sti_Wide *)(from + stride),
+                           z = *(const sti_Wide *)(from + 2 * (int64_t)stride),
+                           w = *(const sti_Wide *)(from + 3 * (int64_t)stride),
+                           low_xy = __builtin_shufflevector(x, y, 0, 4, 2, 6),
+                           high_xy = __builtin_shufflevector(x, y, 1, 5, 3, 7),
+                           low_zw = __builtin_shufflevector(z, w, 0, 4, 2, 6),
+                           high_zw = __builtin_shufflevector(z, w, 1, 5, 3, 7);
+            *(sti_Wide *)to = __builtin_shufflevector(low_xy, low_zw, 0, 1, 4, 5);
+            *(sti_Wide *)(to + stride) = __builtin_shufflevector(high_xy, high_zw, 0, 1, 4, 5);
+            *(sti_Wide *)(to + 2 * (int64_t)stride) = __builtin_shufflevector(low_xy, low_zw, 2, 3, 6, 7);
+            *(sti_Wide *)(to + 3 * (int64_t)stride) = __builtin_shufflevector(high_xy, high_zw, 2, 3, 6, 7);
+        }
+}
+
 /* Starts from the given impulses, then from others. False: no path reached the tolerance. The first path has almost no
  * regularisation: near the solution one step is exact, where a regularisation of 1e-6 needs two. It is short, because
  * a path that does not succeed in a few steps rarely does. (With five steps, and then ten from zero, a fallen humanoid
@@ -976,10 +1053,7 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
     } paths[] = {{1e-10, 8, false}, {1e-4, 60, false}, {1e-3, 60, true}, {1e-2, 60, false}};
     const int n = d->rows - d->n_linear;
     const size_t bytes = (size_t)n * sizeof *d->r;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < i; j++) /* the other half of S */
-            d->W[(int64_t)(d->n_linear + i) * d->stride + d->n_linear + j] =
-                d->W[(int64_t)(d->n_linear + j) * d->stride + d->n_linear + i];
+    fill_lower_half(d);
     d->least = INFINITY;
     for (size_t k = 0; k < sizeof paths / sizeof paths[0] && *iterations < most; k++) {
         if (d->least <= (k < 2 ? tolerance : fmax(tolerance, enough))) break;
@@ -992,7 +1066,7 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
             cold = cold && d->r[i] == 0;
         project_others(d, p, d->r);
         measure_r(d, p);
-        iterate_others(d, p, paths[k].alpha, cold, tolerance, polish, end < most ? end : most, iterations);
+        iterate_others(d, p, paths[k].alpha, cold, k == 0, tolerance, polish, end < most ? end : most, iterations);
     }
     memcpy(d->r, d->best, bytes);
     return d->least <= tolerance;
@@ -1018,8 +1092,9 @@ STI_INLINE void add_columns(const st_Sparse *of, const double *x, double *y)
             y[of->i[e]] += of->x[e] * x[j];
 }
 
-/* v of r and l, and the impulses of servos, by a solve and a refined one. */
-STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
+/* v of r and l, and the impulses of servos, by a solve and a refined one. x: these impulses in the order of W, or NULL:
+ * with them the first half of the solve is inv(U') f + Y x. */
+STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p, const double *x)
 {
     const int n = d->n;
     memcpy(d->momentum, p->f, (size_t)n * sizeof *d->momentum);
@@ -1031,7 +1106,12 @@ STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
             d->momentum[p->H.i[e]] += p->H.x[e] * r;
     }
     memset(d->v, 0, (size_t)n * sizeof *d->v);
-    for (int round = 0; round < 2; round++) {
+    for (int k = 0; x != NULL && k < n; k++) {
+        const int end = d->end[k] < d->rows ? d->end[k] : d->rows;
+        d->v[k] = d->half[k] + dot_range(d->Y + (int64_t)k * d->stride, x, d->begin[k], end);
+    }
+    if (x != NULL) solve_backward(d, d->v);
+    for (int round = x != NULL ? 1 : 0; round < 2; round++) {
         set_folded(d, p);
         memcpy(d->rest, d->momentum, (size_t)n * sizeof *d->rest);
         for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
@@ -1052,8 +1132,8 @@ STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
             }
             numbers += diagonal ? size : (int64_t)size * size;
         }
-        solve_forward(d, p, d->rest);
-        solve_backward(d, p, d->rest);
+        solve_forward(d, d->rest);
+        solve_backward(d, d->rest);
         for (int i = 0; i < n; i++)
             d->v[i] += d->rest[i];
     }
@@ -1119,7 +1199,7 @@ static void judge_all(sti_DenseNewton *d, const st_Problem *p, st_Residual *out)
     if (d->m > 0) {
         out->joint = joint_errors(p, d->v, d->l, d->F);
         refine_joints(d, d->F);
-        judge_velocities(d, p);
+        judge_velocities(d, p, NULL);
         out->joint = joint_errors(p, d->v, d->l, d->F);
     }
     for (int j = 0; j < p->n_r; j++)
@@ -1160,7 +1240,7 @@ static bool collect_impulses(sti_DenseNewton *d, const st_Problem *p)
         d->l[j] = d->x[j];
     for (int i = 0; i < p->n_r; i++)
         if (d->place[d->m + i] >= 0) d->r_all[i] = d->x[d->place[d->m + i]];
-    judge_velocities(d, p);
+    judge_velocities(d, p, d->x);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         double *r = &d->r_all[contact->first];

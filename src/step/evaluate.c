@@ -6,10 +6,14 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
                                    st_Error *err)
 {
     const st_Model *table = &model->table;
+    st_Status status = ST_OK;
     sti_row_buffer_clear_constraints(sink);
-    if (table->joints != NULL) STI_TRY(table->joints(table->ctx, t, q, sink, err));
-    if (table->soft != NULL) STI_TRY(table->soft(table->ctx, t, q, sink, err));
-    if (table->bounded != NULL) STI_TRY(table->bounded(table->ctx, t, q, sink, err));
+    if (model->rigid) model->world->place = ++model->world->n_places;
+    if (table->joints != NULL) status = table->joints(table->ctx, t, q, sink, err);
+    if (table->soft != NULL && status == ST_OK) status = table->soft(table->ctx, t, q, sink, err);
+    if (table->bounded != NULL && status == ST_OK) status = table->bounded(table->ctx, t, q, sink, err);
+    if (model->rigid) model->world->place = 0;
+    STI_TRY(status);
     sti_lap(work, ST_STAGE_ASSEMBLE);
     sink->constraints_known = true;
     return ST_OK;
@@ -65,7 +69,8 @@ double sti_row_buffer_joint_opening(const sti_Model *model, st_Sink *sink, int *
     if (sink->opening_known) return sink->opening;
     *joint = -1;
     for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
-        const double opening = sti_joint_opening(model->world, k, sink->joint + model->world->joint[k].first_row);
+        const double opening =
+            sti_joint_opening(model->world, k, sink->joint + model->world->joint[k].first_row, worst);
         if (opening <= worst) continue; /* NaN must be shown */
         worst = opening;
         *joint = k;

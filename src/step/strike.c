@@ -292,7 +292,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     }
     const bool met = sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF; /* as an impact: step.c */
     for (int k = 0; !met && model->rigid && k < model->world->n_joints; k++) {
-        if (!motion_turns(model, k, state->t - h, h)) continue;
+        if (!model->world->joint[k].held || !motion_turns(model, k, state->t - h, h)) continue;
         hit(model, work, model->world->joint[k].a, STI_HIT_NOW);
         hit(model, work, model->world->joint[k].b, STI_HIT_NOW);
         strikes->any = true;

@@ -131,6 +131,19 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
     contacts->gain[part] = gains;
 }
 
+/* x'y in four sums, which do not wait for each other. */
+static double product_of(const double *x, const double *y, int n)
+{
+    double sum[4] = {0};
+    int i = 0;
+    for (; i + 4 <= n; i += 4)
+        for (int k = 0; k < 4; k++)
+            sum[k] += x[i + k] * y[i + k];
+    for (; i < n; i++)
+        sum[0] += x[i] * y[i];
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 /* Is there any force but weight? */
 static bool has_forces(const sti_Model *model)
 {
@@ -185,29 +198,38 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     double forces, springs;
     const st_Sink *rows = stage->means != NULL ? stage->means->constraints : stage->rows;
     const bool plain = stage->eta > 0 && !stage->mean;
+    sti_Works joints = {0};
+    sti_Gains gained = {0};
     for (int k = 0; k < rows->joint_rows.n_rows && model->def.contact != ST_CONTACT_REGULARIZED; k++) {
         const double l = out->l[k], rate = rows->joint[k].rate;
         const double corrected = l * ((plain ? out->g[k] : -sti_row_dot(&out->G, k, way)) - rate);
-        sum->given -= l * rate;
-        *(stage->eta == 0 ? &sum->impact : &sum->correction) -= corrected;
-        gains->given += gain_of(-l * rate);
-        gains->correction += gain_of(-corrected);
-        gains->joints -= corrected;
+        joints.correction -= corrected;
+        gained.correction += gain_of(-corrected);
+        if (rate == 0) continue;
+        joints.given -= l * rate;
+        gained.given += gain_of(-l * rate);
     }
+    gained.joints = joints.correction;
+    if (stage->eta == 0) STI_EXCHANGE(double, joints.impact, joints.correction);
+    sti_works_add(sum, 1, &joints);
+    sti_gains_add(gains, 1, &gained);
     /* Dampers; and the error that the scheme makes with springs. */
     const bool is_explicit = model->def.integrator == ST_INTEGRATOR_EULER, first = !stage->second_order;
     const double eta = stage->eta;
+    double taken = 0, scheme = 0;
     springs = 0;
     for (int row = 0; eta > 0 && row < rows->soft_rows.n_rows; row++) {
         const sti_SoftEntry *soft = &rows->soft[row];
         const double speed = sti_row_dot(&rows->soft_rows, row, way), moved = eta * speed;
         const double before = is_explicit ? sti_row_dot(&rows->soft_rows, row, stage->v_star) : speed;
-        const double power = soft->damping * speed * before, taken = fmax(power, 0); /* explicit ones may overshoot */
-        sum->damping -= eta * taken;
-        sum->scheme -= eta * (power - taken);
+        const double power = soft->damping * speed * before, some = gain_of(power); /* explicit ones may overshoot */
+        taken += some;
+        scheme -= eta * (power - some);
         if (is_explicit) springs -= moved * (soft->stiffness * soft->value + soft->damping * before);
-        if (first) sum->scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
+        if (first) scheme += (is_explicit ? 0.5 : -0.5) * soft->stiffness * moved * moved;
     }
+    sum->damping -= eta * taken;
+    sum->scheme += scheme;
     /* eta k'v. With one stage k is not kept, and made once more. */
     const st_Model *table = &model->table;
     const double *k = work->stages.applied;
@@ -237,8 +259,7 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         work->tension.E[i] *= stage->v_base[i] - v[i];
         sum->scheme += work->tension.E[i] * v[i];
     }
-    for (int i = 0; i < model->n_v; i++)
-        of_f += out->f[i] * v[i];
+    of_f += product_of(out->f, v, model->n_v);
     if (!has_forces(model)) forces += stage->eta * sti_weight_power(model->world, v);
     const double before = sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
     sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) - before;
