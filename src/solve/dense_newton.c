@@ -1037,12 +1037,13 @@ STI_CLONES static void fill_lower_half(sti_DenseNewton *d)
         }
 }
 
-/* Starts from the given impulses, then from others. False: no path reached the tolerance. The first path has almost no
- * regularisation: near the solution one step is exact, where a regularisation of 1e-6 needs two. It is short, because
- * a path that does not succeed in a few steps rarely does. (With five steps, and then ten from zero, a fallen humanoid
- * had three times as many steps that took 40 iterations and more.) Redundant contacts whose gaps differ by rounding
- * have no solution with all of them loaded; the second path then stops at a residual that no alpha reduces. If that is
- * `enough`, the other paths are not tried: only one in 25 finds a better one. */
+/* Starts from the given impulses, then from others. False: no path reached the tolerance. The first path has as
+ * much regularisation as lets one step reach the tolerance if the eigenvalues of S are above 1e-4 of its diagonal:
+ * almost none far from the solution, and near it enough that contacts that share a load do not exchange it at random.
+ * It is short, because a path that does not succeed in a few steps rarely does. (With five steps, and then ten from
+ * zero, a fallen humanoid had three times as many steps that took 40 iterations and more.) Redundant contacts whose
+ * gaps differ by rounding have no solution with all of them loaded; the second path then stops at a residual that no
+ * alpha reduces. If that is `enough`, the other paths are not tried: only one in 25 finds a better one. */
 static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double tolerance, double enough, double polish,
                          int most, int *iterations)
 {
@@ -1066,7 +1067,8 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
             cold = cold && d->r[i] == 0;
         project_others(d, p, d->r);
         measure_r(d, p);
-        iterate_others(d, p, paths[k].alpha, cold, k == 0, tolerance, polish, end < most ? end : most, iterations);
+        const double alpha = k > 0 ? paths[k].alpha : fmax(paths[0].alpha, fmin(1e-4 * tolerance / d->measure, 1e-5));
+        iterate_others(d, p, alpha, cold, k == 0, tolerance, polish, end < most ? end : most, iterations);
     }
     memcpy(d->r, d->best, bytes);
     return d->least <= tolerance;
