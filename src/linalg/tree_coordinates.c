@@ -208,7 +208,8 @@ struct sti_TreeCoordinates {
     double *A, *f, *y;
     double *lightness;          /* n_y: 1 over the diagonal of T'AT                                          */
     double *stiffness;          /* n_y: E, where no matrix is made                                          */
-    double *own_lightness;      /* by velocity: 1 over the diagonal of A                                     */
+    double *own_lightness;      /* by velocity: 1 over the diagonal of A ...                                 */
+    double *own_mass;           /* ... and that diagonal                                                     */
     double *row;                /* n_y: a row being made; 0 between                                         */
     sti_Wide *rows;             /* n_y: four rows being made; 0 between                                     */
     int *touched;               /* n_y: where they have numbers                                             */
@@ -313,7 +314,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
     t->numbers = sti_alloc(allocator, n + 1, sizeof *t->numbers);
-    double **by_velocity[] = {&t->f, &t->y, &t->row, &t->lightness, &t->own_lightness, &t->stiffness};
+    double **by_velocity[] = {&t->f, &t->y, &t->row, &t->lightness, &t->own_lightness, &t->own_mass, &t->stiffness};
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++) {
         *by_velocity[k] = sti_alloc(allocator, n_v + 1, sizeof **by_velocity[k]);
         ok = ok && *by_velocity[k] != NULL;
@@ -351,7 +352,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     const int n = t->n_blocks + 1, n_v = t->first != NULL ? t->first[t->n_blocks] : 0;
     int *by_block[] = {t->first,      t->link_of, t->reduced_block, t->follows,
                        t->tree_first, t->y_first, t->first_reduced, t->seen};
-    double *by_velocity[] = {t->f, t->y, t->row, t->lightness, t->own_lightness, t->stiffness};
+    double *by_velocity[] = {t->f, t->y, t->row, t->lightness, t->own_lightness, t->own_mass, t->stiffness};
     if (t->A != NULL) sti_free(&a, t->A, t->start[t->n_blocks + 1] + 1, sizeof *t->A);
     for (size_t k = 0; k < sizeof by_velocity / sizeof by_velocity[0]; k++)
         sti_free(&a, by_velocity[k], n_v + 1, sizeof *by_velocity[k]);
@@ -1095,8 +1096,12 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
         t->numbers[b] = start;
         start += size;
         const int step = size == n ? 1 : n + 1;
-        for (int i = 0; i < n && with_matrix; i++)
-            t->own_lightness[t->first[b] + i] = 1 / numbers[i * step];
+        for (int i = 0; i < n && with_matrix; i++) { /* masses rarely change, and a division takes longer */
+            double *lightness = &t->own_lightness[t->first[b] + i], *mass = &t->own_mass[t->first[b] + i];
+            if (*mass == numbers[i * step]) continue;
+            *mass = numbers[i * step];
+            *lightness = 1 / *mass;
+        }
         if (t->follows[b] >= 0) continue;
         if (index < 0) {
             if (with_matrix) memcpy(t->A + t->start[t->reduced_block[b]], numbers, (size_t)size * sizeof *numbers);

@@ -37,6 +37,7 @@ static st_Quat measure_turned(st_Quat a, st_Quat b, st_Quat relative)
 static double with_turns(double value, double near)
 {
     const double turn = 2 * STI_PI;
+    if (fabs(near - value) < STI_PI) return value;
     return value + turn * round((near - value) / turn);
 }
 

@@ -911,7 +911,8 @@ static bool search_line(sti_DenseNewton *d, const st_Problem *p, double alpha, d
 {
     const int n = d->rows - d->n_linear;
     double least = INFINITY, best = 0, t = 1;
-    for (int k = 0; k < most; k++, t *= 0.5) {
+    if (most == 1) least = 0, best = 1; /* the step is taken, whatever its merit */
+    for (int k = 0; k < most && most > 1; k++, t *= 0.5) {
         for (int i = 0; i < n; i++) {
             d->trial[i] = d->r[i] + t * d->step[i];
             d->trial_u[i] = d->u[i] + t * d->step_u[i];
@@ -924,7 +925,7 @@ static bool search_line(sti_DenseNewton *d, const st_Problem *p, double alpha, d
     for (int i = 0; i < n; i++)
         d->r[i] += best * d->step[i];
     measure_r(d, p);
-    return true;
+    return isfinite(d->measure);
 }
 
 /* One proximal problem from r, which is its centre. True: solved, or good enough. brief: not solved if a step from near
@@ -1101,11 +1102,12 @@ STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p,
     const int n = d->n;
     memcpy(d->momentum, p->f, (size_t)n * sizeof *d->momentum);
     add_columns(&p->G, d->l, d->momentum);
+    double *momentum = d->momentum;
     for (int j = 0; j < p->n_r; j++) {
-        const double r = d->r_all[j];
-        if (d->place[d->m + j] < 0 || r == 0) continue;
-        for (int64_t e = p->H.p[j], end = p->H.p[j + 1]; e < end; e++)
-            d->momentum[p->H.i[e]] += p->H.x[e] * r;
+        const double r = d->r_all[j], *numbers = p->H.x + p->H.p[j];
+        const int *at = p->H.i + p->H.p[j], size = (int)(p->H.p[j + 1] - p->H.p[j]);
+        for (int e = 0; e < size && r != 0 && d->place[d->m + j] >= 0; e++)
+            momentum[at[e]] += numbers[e] * r;
     }
     memset(d->v, 0, (size_t)n * sizeof *d->v);
     for (int k = 0; x != NULL && k < n; k++) {

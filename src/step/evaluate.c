@@ -23,10 +23,14 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
                                double t, const double *q, double margin, st_Error *err)
 {
     const st_Model *table = &model->table;
+    const bool same_place = model->rigid && !sink->constraints_known;
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(model, work, sink, t, q, err));
     sink->constraints_known = false; /* the next evaluation is at another position */
     sti_row_buffer_clear_contacts(sink);
-    if (table->contacts != NULL) STI_TRY(table->contacts(table->ctx, t, q, margin, sink, err));
+    if (same_place) model->world->place = model->world->n_places;
+    const st_Status status = table->contacts != NULL ? table->contacts(table->ctx, t, q, margin, sink, err) : ST_OK;
+    if (same_place) model->world->place = 0;
+    STI_TRY(status);
     /* frees rows of an earlier evaluation: those of a pile need more memory than everything else */
     if (sink->rows_later && sink->contact_rows.n_rows == 0) sti_rows_free(&sink->allocator, &sink->contact_rows);
     sti_lap(work, ST_STAGE_CONTACTS);
