@@ -10,7 +10,7 @@
  */
 #include "model/joint.h"
 
-#include "math/simd4.h"
+#include "math/wide3.h"
 #include "model/row_buffer.h"
 #include "model/time_factor.h"
 #include "model/world.h"
@@ -227,16 +227,16 @@ static void joint_row_of(const Place *p, const sti_Measure *measure, Row *out)
 }
 
 /* Along world axis k, which is row k of both orientations in body axes. */
-static inline void joint_meet(const Place *p, int k, double value, Row *out)
+STI_INLINE void joint_meet(const Place *p, int k, double value, Row *out)
 {
     out->value = value;
     out->rate = 0;
     out->along = vec3_axis(k);
-    out->on_a = cross(vec3_load(p->axes_a.m + 3 * k), p->joint->anchor_a);
-    out->on_b = cross(p->joint->anchor_b, vec3_load(p->axes_b.m + 3 * k));
+    store3(cross4(load3(p->axes_a.m + 3 * k), load3(&p->joint->anchor_a.x)), &out->on_a.x);
+    store3(cross4(load3(&p->joint->anchor_b.x), load3(p->axes_b.m + 3 * k)), &out->on_b.x);
 }
 
-static void joint_slide(const Place *p, int axis, Row *out)
+STI_INLINE void joint_slide(const Place *p, int axis, Row *out)
 {
     st_Vec3 own = p->joint->frame_a[axis], t = mat3_mul(&p->axes_a, own);
     *out = (Row){.value = dot(t, sub(p->p_b, p->p_a)),
@@ -245,15 +245,21 @@ static void joint_slide(const Place *p, int axis, Row *out)
                  .on_b = cross(p->joint->anchor_b, mat3_mul_back(&p->axes_b, t))};
 }
 
-/* a_in_b: the axes of a in the frame of b. */
-static inline void align(const Place *p, const st_Mat3 *a_in_b, const int axes[2], Row *out)
+/* A vector of the world in body axes. */
+STI_INLINE sti_Wide in_body(const st_Mat3 *axes, st_Vec3 x)
 {
-    st_Vec3 s = p->joint->frame_a[axes[0]], t = p->joint->frame_b[axes[1]], s_in_b = mat3_mul(a_in_b, s);
-    out->value = dot(s_in_b, t);
+    return x.x * load3(axes->m) + x.y * load3(axes->m + 3) + x.z * load3(axes->m + 6);
+}
+
+/* t_w: the axis of b in the world, t_in_a: in a. */
+STI_INLINE void align(const Place *p, const int axes[2], st_Vec3 t_w, sti_Wide t_in_a, Row *out)
+{
+    const st_Vec3 *s = &p->joint->frame_a[axes[0]], *t = &p->joint->frame_b[axes[1]], s_w = mat3_mul(&p->axes_a, *s);
+    out->value = dot(s_w, t_w);
     out->rate = 0;
     out->along = vec3(0, 0, 0);
-    out->on_a = cross(s, mat3_mul_back(a_in_b, t));
-    out->on_b = cross(t, s_in_b);
+    store3(cross4(load3(&s->x), t_in_a), &out->on_a.x);
+    store3(cross4(load3(&t->x), in_body(&p->axes_b, s_w)), &out->on_b.x);
 }
 
 static st_Status joint_span(const Place *p, sti_Measure *out, st_Error *err)
@@ -383,7 +389,8 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
     return ST_OK;
 }
 
-STI_INLINE st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
+/* Rows of meeting, sliding and aligned axes; returns their number. */
+STI_CLONES static int usual_rows(const Place *p, Row *out)
 {
     const Recipe *recipe = &recipes[p->joint->type];
     int n = 0;
@@ -395,11 +402,22 @@ STI_INLINE st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
     }
     for (int k = 0; k < recipe->n_slide; k++)
         joint_slide(p, recipe->slide[k], &out[n++]);
-    if (recipe->n_align > 0) {
-        const st_Mat3 b_back = mat3_transpose(&p->axes_b), a_in_b = mat3_product(&b_back, &p->axes_a);
-        for (int k = 0; k < recipe->n_align; k++)
-            align(p, &a_in_b, recipe->align[k], &out[n++]);
+    st_Vec3 t_w = {0, 0, 0};
+    sti_Wide t_in_a = {0};
+    for (int k = 0; k < recipe->n_align; k++) {
+        const int *axes = recipe->align[k];
+        if (k == 0 || axes[1] != recipe->align[k - 1][1]) {
+            t_w = mat3_mul(&p->axes_b, p->joint->frame_b[axes[1]]);
+            t_in_a = in_body(&p->axes_a, t_w);
+        }
+        align(p, axes, t_w, t_in_a, &out[n++]);
     }
+    return n;
+}
+
+static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
+{
+    const int n = usual_rows(p, out);
     return n < p->joint->n_rows ? other_rows(p, t, out + n, err) : ST_OK;
 }
 

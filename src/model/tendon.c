@@ -229,6 +229,10 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
     const sti_Joint *joint = &world->joint[index];
     const bool tendon = joint->type == ST_JOINT_TENDON;
     sti_CoordinateCache *cache = world->coordinate != NULL ? &world->coordinate[2 * index + which] : NULL;
+    if (cache != NULL && cache->known && world->place != 0 && cache->place == world->place) {
+        *view = (sti_CoordinateView){&cache->x, cache->count, cache->index, cache->gradient};
+        return ST_OK;
+    }
     if (tendon || cache == NULL) {
         *x = (sti_Measure){.value = 0};
         if (tendon)
@@ -247,10 +251,9 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
     const double *of_b = q + (has_b ? (int64_t)STI_BODY_Q * (joint->b - 1) : 0);
     double *key = cache->key;
     const size_t bytes = STI_BODY_Q * sizeof *q;
-    const bool here = cache->known && world->place != 0 && cache->place == world->place;
-    const bool known = here || (cache->known && (!has_a || sti_same_numbers(key, of_a, STI_BODY_Q)) &&
-                                (!has_b || sti_same_numbers(key + STI_BODY_Q, of_b, STI_BODY_Q)) &&
-                                (angle < 0 || sti_same_numbers(key + 2 * STI_BODY_Q, q + world->angle[angle].q, 1)));
+    const bool known = cache->known && (!has_a || sti_same_numbers(key, of_a, STI_BODY_Q)) &&
+                       (!has_b || sti_same_numbers(key + STI_BODY_Q, of_b, STI_BODY_Q)) &&
+                       (angle < 0 || sti_same_numbers(key + 2 * STI_BODY_Q, q + world->angle[angle].q, 1));
     cache->place = world->place;
     if (!known) {
         cache->known = false; /* in case there is no row */
