@@ -226,20 +226,47 @@ static void joint_row_of(const Place *p, const sti_Measure *measure, Row *out)
                  mat3_mul_back(&p->axes_b, measure->on_b.angular)};
 }
 
-/* Along world axis k, which is row k of both orientations in body axes. */
-STI_INLINE void joint_meet(const Place *p, int k, double value, Row *out)
+/* Where rows go: to a list, if `listed`; else as rows on two free bodies to a sink, without being stored in between:
+ * numbers that are read in other groups than they were written make the processor wait. */
+typedef struct RowsTo {
+    bool listed;
+    Row *row;
+    sti_JointEntry *entry;
+    double *gradient;
+    double stiffness;
+} RowsTo;
+
+STI_INLINE void put_row(const RowsTo *to, int n, double value, sti_Wide along, sti_Wide on_a, sti_Wide on_b)
 {
-    out->value = value;
-    out->rate = 0;
-    out->along = vec3_axis(k);
-    store3(cross4(load3(p->axes_a.m + 3 * k), load3(&p->joint->anchor_a.x)), &out->on_a.x);
-    store3(cross4(load3(&p->joint->anchor_b.x), load3(p->axes_b.m + 3 * k)), &out->on_b.x);
+    if (to->listed) {
+        Row *row = &to->row[n];
+        row->value = value;
+        row->rate = 0;
+        store3(along, &row->along.x);
+        store3(on_a, &row->on_a.x);
+        store3(on_b, &row->on_b.x);
+        return;
+    }
+    double *x = to->gradient + 12 * (ptrdiff_t)n; /* each four reaches into the next three, which follow */
+    to->entry[n] = (sti_JointEntry){.value = value, .stiffness = to->stiffness};
+    store4(-along, x);
+    store4(on_a, x + 3);
+    store4(along, x + 6);
+    store3(on_b, x + 9);
 }
 
-STI_INLINE void joint_slide(const Place *p, int axis, Row *out)
+/* Along world axis k, which is row k of both orientations in body axes. */
+STI_INLINE void joint_meet(const Place *p, int k, double value, const RowsTo *to, int n)
+{
+    put_row(to, n, value, (sti_Wide){k == 0, k == 1, k == 2, 0},
+            cross4(load3(p->axes_a.m + 3 * k), load3(&p->joint->anchor_a.x)),
+            cross4(load3(&p->joint->anchor_b.x), load3(p->axes_b.m + 3 * k)));
+}
+
+STI_INLINE Row joint_slide(const Place *p, int axis)
 {
     st_Vec3 own = p->joint->frame_a[axis], t = mat3_mul(&p->axes_a, own);
-    *out = (Row){.value = dot(t, sub(p->p_b, p->p_a)),
+    return (Row){.value = dot(t, sub(p->p_b, p->p_a)),
                  .along = t,
                  .on_a = cross(own, mat3_mul_back(&p->axes_a, sub(p->p_b, p->a.p))),
                  .on_b = cross(p->joint->anchor_b, mat3_mul_back(&p->axes_b, t))};
@@ -252,14 +279,11 @@ STI_INLINE sti_Wide in_body(const st_Mat3 *axes, st_Vec3 x)
 }
 
 /* t_w: the axis of b in the world, t_in_a: in a. */
-STI_INLINE void align(const Place *p, const int axes[2], st_Vec3 t_w, sti_Wide t_in_a, Row *out)
+STI_INLINE void align(const Place *p, const int axes[2], st_Vec3 t_w, sti_Wide t_in_a, const RowsTo *to, int n)
 {
     const st_Vec3 *s = &p->joint->frame_a[axes[0]], *t = &p->joint->frame_b[axes[1]], s_w = mat3_mul(&p->axes_a, *s);
-    out->value = dot(s_w, t_w);
-    out->rate = 0;
-    out->along = vec3(0, 0, 0);
-    store3(cross4(load3(&s->x), t_in_a), &out->on_a.x);
-    store3(cross4(load3(&t->x), in_body(&p->axes_b, s_w)), &out->on_b.x);
+    put_row(to, n, dot(s_w, t_w), (sti_Wide){0}, cross4(load3(&s->x), t_in_a),
+            cross4(load3(&t->x), in_body(&p->axes_b, s_w)));
 }
 
 static st_Status joint_span(const Place *p, sti_Measure *out, st_Error *err)
@@ -289,8 +313,7 @@ static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
 
 static sti_Measure joint_displacement(const Place *p)
 {
-    Row row;
-    joint_slide(p, 2, &row);
+    const Row row = joint_slide(p, 2);
     return measure_of(p, &row);
 }
 
@@ -390,18 +413,20 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
 }
 
 /* Rows of meeting, sliding and aligned axes; returns their number. */
-STI_CLONES static int usual_rows(const Place *p, Row *out)
+STI_INLINE int put_usual_rows(const Place *p, const RowsTo *to)
 {
     const Recipe *recipe = &recipes[p->joint->type];
     int n = 0;
     if (recipe->meet) {
         st_Vec3 d = sub(p->p_b, p->p_a);
-        joint_meet(p, 0, d.x, &out[n++]);
-        joint_meet(p, 1, d.y, &out[n++]);
-        joint_meet(p, 2, d.z, &out[n++]);
+        joint_meet(p, 0, d.x, to, n++);
+        joint_meet(p, 1, d.y, to, n++);
+        joint_meet(p, 2, d.z, to, n++);
     }
-    for (int k = 0; k < recipe->n_slide; k++)
-        joint_slide(p, recipe->slide[k], &out[n++]);
+    for (int k = 0; k < recipe->n_slide; k++) {
+        const Row row = joint_slide(p, recipe->slide[k]);
+        put_row(to, n++, row.value, load3(&row.along.x), load3(&row.on_a.x), load3(&row.on_b.x));
+    }
     st_Vec3 t_w = {0, 0, 0};
     sti_Wide t_in_a = {0};
     for (int k = 0; k < recipe->n_align; k++) {
@@ -410,9 +435,20 @@ STI_CLONES static int usual_rows(const Place *p, Row *out)
             t_w = mat3_mul(&p->axes_b, p->joint->frame_b[axes[1]]);
             t_in_a = in_body(&p->axes_a, t_w);
         }
-        align(p, axes, t_w, t_in_a, &out[n++]);
+        align(p, axes, t_w, t_in_a, to, n++);
     }
     return n;
+}
+
+STI_CLONES static int usual_rows(const Place *p, Row *out)
+{
+    return put_usual_rows(p, &(RowsTo){.listed = true, .row = out});
+}
+
+STI_CLONES static int usual_rows_of_free_bodies(const Place *p, double stiffness, sti_JointEntry *entry,
+                                                double *gradient)
+{
+    return put_usual_rows(p, &(RowsTo){.entry = entry, .gradient = gradient, .stiffness = stiffness});
 }
 
 static st_Status rows_of(const Place *p, double t, Row *out, st_Error *err)
@@ -574,10 +610,15 @@ static st_Status push_joint(const sti_World *world, int index, double t, const d
     int touched[12];
     if (joint->n_rows == 0) return ST_OK;
     joint_place_after(world, index, q, last->joint != NULL && last->joint->b == joint->a ? last : NULL, p);
-    STI_TRY(rows_of(p, t, row, err));
-    int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched);
+    int count = sink->laid_out ? a->n_dofs + b->n_dofs : sti_rows_index(world, joint->a, joint->b, touched), n = 0;
+    if (a->n_dofs != 6 || b->n_dofs != 6) STI_TRY(rows_of(p, t, row, err));
     STI_TRY(sti_row_buffer_add_joint(sink, joint->n_rows, count, touched, &entry, &gradient, err));
-    for (int k = 0; k < joint->n_rows; k++) {
+    if (a->n_dofs == 6 && b->n_dofs == 6) {
+        n = usual_rows_of_free_bodies(p, stiffness, entry, gradient);
+        if (n < joint->n_rows) STI_TRY(other_rows(p, t, row + n, err));
+        gradient += 12 * (ptrdiff_t)n;
+    }
+    for (int k = n; k < joint->n_rows; k++) {
         entry[k] = (sti_JointEntry){row[k].value, row[k].rate, joint->at_speed && k == joint->n_rows - 1, stiffness};
         gradient = sti_put_half(a, scale(-1, row[k].along), row[k].on_a, gradient);
         gradient = sti_put_half(b, row[k].along, row[k].on_b, gradient);
