@@ -81,10 +81,8 @@ st_Status sti_rotors_push(const sti_World *world, const double *q, bool known, s
         }
         STI_TRY(sti_row_buffer_add_joint(sink, 1, of.count + 1, rows.index, &entry, &gradient, err));
         *entry = (sti_JointEntry){.velocity = true};
-        if (of.count == 12) /* a call to copy costs more than the copy */
-            memcpy(gradient, of.gradient, 12 * sizeof *gradient);
-        else
-            memcpy(gradient, of.gradient, (size_t)of.count * sizeof *gradient);
+        for (int i = 0; i < of.count; i++)
+            gradient[i] = of.gradient[i];
         gradient[of.count] = -1;
     }
     return ST_OK;

@@ -320,11 +320,9 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
         for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
             double *row = U->x + (int64_t)k * stride;
             if (!(row[k] > 0)) return false;
-            row[k] = sqrt(row[k]);
-            const double over = U->over[k] = 1 / row[k], pivot = row[k];
+            const double over = U->over[k] = 1 / sqrt(row[k]); /* the pivot itself is not read again */
             for (int j = first & ~3; j < k; j += STI_WIDTH)
                 *(sti_Wide *)(row + j) *= over;
-            row[k] = pivot;
             for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
                 const int i = d->chain[e]; /* the entries of its row after i are not read */
                 subtract_fours(row[i], row, U->x + (int64_t)i * stride, first, i + 1);
@@ -1127,12 +1125,11 @@ STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p,
         for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
             const int first = p->A.first[b], size = p->A.first[b + 1] - first;
             const bool diagonal = sti_block_marked(&p->A, b);
+            for (int k = first; k < first + size && !diagonal; k++)
+                subtract_range(d->v[k], numbers + (int64_t)(k - first) * size - first, d->rest, first, k);
             for (int k = first; k < first + size; k++) {
-                const double *row = numbers + (int64_t)(k - first) * size - first, v = d->v[k];
-                d->rest[k] -= d->mass[k] * v;
-                if (diagonal) continue;
-                d->rest[k] -= dot_range(row, d->v, first, k);
-                subtract_range(v, row, d->rest, first, k);
+                const double *row = numbers + (int64_t)(k - first) * size - first;
+                d->rest[k] -= d->mass[k] * d->v[k] + (diagonal ? 0 : dot_range(row, d->v, first, k));
             }
             numbers += diagonal ? size : (int64_t)size * size;
         }
