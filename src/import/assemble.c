@@ -208,6 +208,7 @@ st_Status sti_mend_inertia(sti_Robot *robot, sti_RobotLink *link)
     mat3_principal(&link->inertia, moment, axes);
     for (int k = 1; k < 3; k++)
         if (moment[k] > moment[largest]) largest = k;
+    if (moment[largest] == 0) return ST_OK;
     const double least = fmin(moment[(largest + 1) % 3], moment[(largest + 2) % 3]);
     int raised = 0; /* a thin rod: a moment of 0 becomes a thousandth of the largest, so that it can turn */
     for (int k = 0; k < 3; k++) {
@@ -356,7 +357,8 @@ static json_t *shape_json(const sti_Robot *robot, const sti_RobotLink *link, int
         json_decref(json);
         return NULL;
     }
-    json = put_pose(json, position, strcmp(type, "sphere") == 0 ? (st_Quat){1, 0, 0, 0} : q);
+    const bool round = strcmp(type, "sphere") == 0 || strcmp(type, "point") == 0;
+    json = put_pose(json, position, round ? (st_Quat){1, 0, 0, 0} : q);
     const uint32_t color = shape->color != 0 ? shape->color : link->color;
     if (color != 0) json = sti_with(json, "color", json_sprintf("#%08x", color));
     if (robot->def.material == NULL || json == NULL) return json;

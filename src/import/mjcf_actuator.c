@@ -546,6 +546,11 @@ static st_Status read_actuator(sti_Mjcf *m, const sti_Element *at)
         a.gain[k] = k == 0 || g.gain_type[0] == 'a' ? g.gain[k] : 0;
         a.bias[k] = g.bias_type[0] == 'a' ? g.bias[k] : 0;
     }
+    if (a.gain[1] != 0 || a.gain[2] != 0)
+        STI_TRY(sti_remark(m->robot,
+                           "actuator \"%.60s\": its gain depends on position or speed: that part is constant, "
+                           "as for the control at the start",
+                           a.name));
     if (g.torque > 0) a.low = -g.torque, a.high = g.torque;
     if (sti_element_is(at, "orientation")) return on_orientation(m, &a, g.gain[0], g.gain[1]);
     STI_TRY(check_inputs(m, at));

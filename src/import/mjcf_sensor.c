@@ -228,13 +228,15 @@ st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
     static st_Status (*const kinds[])(Sensing *, bool *) = {of_site, of_frame, of_coordinate, of_others};
     static const char others[] = "magnetometer camprojection jointlimitpos jointlimitvel tendonlimitpos tendonlimitvel "
                                  "insidesite distance normal fromto contact tactile user plugin";
-    static const char read[] = "name site camera joint tendon actuator objtype objname reftype refname body";
-    static const char passed[] =
-        "nsample interp delay interval cutoff noise user data geom1 geom2 body1 body2 subtree1 "
-        "subtree2 num reduce geom mesh enclosed dim datatype needstage plugin instance";
+#define READ "name site camera joint tendon actuator objtype objname reftype refname body"
+#define PASSED                                                                                                         \
+    "nsample interp delay interval cutoff noise user data geom1 geom2 body1 body2 subtree1 subtree2 num reduce geom "  \
+    "mesh enclosed dim datatype needstage plugin instance"
+    static const char read[] = READ, passed[] = PASSED, both[] = READ " " PASSED;
     sti_Robot *robot = m->robot;
     char text[60];
-    STI_TRY(sti_mjcf_check(m, at, read, passed));
+    const bool other = sti_mjcf_word(others, at->name);
+    STI_TRY(other ? sti_mjcf_check(m, at, both, "") : sti_mjcf_check(m, at, read, passed));
     snprintf(text, sizeof text, "sensor%d", robot->n_sensors + 1);
     Sensing s = {.m = m,
                  .at = at,
@@ -246,8 +248,8 @@ st_Status sti_mjcf_sensor(sti_Mjcf *m, const sti_Element *at)
     bool known = false;
     for (int k = 0; k < 4 && !known; k++)
         STI_TRY(kinds[k](&s, &known));
-    if (!known && !sti_mjcf_word(others, at->name) && !sti_mjcf_word("rangefinder", at->name) &&
-        strncmp(at->name, "frame", 5) != 0 && strncmp(at->name, "actuator", 8) != 0)
+    if (!known && !other && !sti_mjcf_word("rangefinder", at->name) && strncmp(at->name, "frame", 5) != 0 &&
+        strncmp(at->name, "actuator", 8) != 0)
         return sti_mjcf_unknown(m, at, NULL);
     if (!known) {
         /* A sensor that is skipped changes no motion. */

@@ -222,6 +222,10 @@ static st_Status remark_skipped(sti_Robot *robot)
     char text[560] = "";
     for (int k = 0; k < robot->n_skipped; k++) {
         const sti_Skipped *s = &robot->skipped[k];
+        if (strlen(text) + 100 > sizeof text) {
+            sti_append(text, sizeof text, " and %d more", robot->n_skipped - k);
+            break;
+        }
         sti_append(text, sizeof text, "%s%.60s", k > 0 ? ", " : "", s->what);
         if (s->count > 1) sti_append(text, sizeof text, " (%d times)", s->count);
     }
@@ -252,12 +256,14 @@ static bool exists(const sti_Robot *robot, const char *path)
     return n < (int)sizeof whole && access(whole, F_OK) == 0;
 }
 
-/* Tries one folder, given with its slash: it ends in the package's name or contains a folder of that name. */
+/* Tries one folder, given with its slash: it ends in the package's name, or contains a folder of that name, itself or
+ * in models/, where projects of Gazebo have it beside worlds/. */
 static bool in_package(const sti_Robot *robot, const char *folder, const char *name, const char *rest, char *out)
 {
     char whole[PATH_SIZE], *real = NULL;
     int start = folder[0] != '/' ? scene_folder(robot->reader) : 0;
     if (snprintf(out, PATH_SIZE, "%s%s/%s", folder, name, rest) < PATH_SIZE && exists(robot, out)) return true;
+    if (snprintf(out, PATH_SIZE, "%smodels/%s/%s", folder, name, rest) < PATH_SIZE && exists(robot, out)) return true;
     /* the folder itself may be the package */
     if (snprintf(whole, sizeof whole, "%.*s%s.", start, robot->reader->label, folder) < (int)sizeof whole)
         real = realpath(whole, NULL);
@@ -337,7 +343,7 @@ st_Status sti_robot_path(sti_Robot *robot, const sti_Element *at, const char *na
         if (!find_package(robot, package, rest + n + 1, path))
             return sti_element_fail(robot->err, at,
                                     "\"%.80s\" was not found: must be in a folder \"%.40s\" around the file, or in one "
-                                    "of ROS_PACKAGE_PATH%s",
+                                    "of ROS_PACKAGE_PATH or GAZEBO_MODEL_PATH%s",
                                     name, package, hint);
     } else {
         if (strncmp(name, "file://", 7) == 0) rest = name + 7;

@@ -350,6 +350,50 @@ static void run_a_robot_by_its_file(void **state)
     json_decref(root);
 }
 
+/* Remarks name the elements, not every attribute of them; a long list is counted, not cut. */
+static void remarks_are_short(void **state)
+{
+    Program *p = *state;
+    char text[8000];
+    snprintf(text, sizeof text,
+             "<mujoco><worldbody><camera name='c'/><body name='b' pos='0 0 1'><joint name='j'/><geom size='1' "
+             "name='g'/></body></worldbody><actuator><damper name='brake' joint='j' kv='2' ctrlrange='0 1'/>"
+             "</actuator><sensor><distance geom1='g' geom2='g' cutoff='5'/><user dim='2' needstage='vel'/>"
+             "</sensor></mujoco>");
+    const char *file = in_folder(p, "model.xml");
+    write_file(file, text);
+    RUN(p, "check", file, "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p);
+    const json_t *remarks = json_object_get(root, "remarks");
+    assert_int_equal(json_array_size(remarks), 2);
+    check_contains(json_string_value(json_array_get(remarks, 0)), "actuator \"brake\": its gain depends on");
+    check_contains(json_string_value(json_array_get(remarks, 1)),
+                   "not carried over: <camera>, <distance> of <sensor>, <user> of <sensor>");
+    json_decref(root);
+
+    /* without mass nothing is said of moments of inertia; and of twenty elements of other names all are counted */
+    int n = snprintf(
+        text, sizeof text,
+        "<robot name='r'><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' "
+        "ixz='0' iyz='0'/></inertial></link><link name='a'><inertial><mass value='0'/><inertia ixx='0' iyy='0' "
+        "izz='0' ixy='0' ixz='0' iyz='0'/></inertial></link><joint name='j' type='fixed'><parent link='b'/>"
+        "<child link='a'/></joint>");
+    for (int k = 0; k < 20; k++)
+        n += snprintf(text + n, sizeof text - (size_t)n, "<other:a_rather_long_name_of_an_element_%d/>", k);
+    snprintf(text + n, sizeof text - (size_t)n, "</robot>");
+    file = in_folder(p, "model.urdf");
+    write_file(file, text);
+    RUN(p, "check", file, "--json");
+    check_status(p, 0);
+    root = printed_json(p);
+    remarks = json_object_get(root, "remarks");
+    assert_int_equal(json_array_size(remarks), 2);
+    check_contains(json_string_value(json_array_get(remarks, 0)), "can move freely");
+    check_contains(json_string_value(json_array_get(remarks, 1)), "_of_an_element_10> and 9 more");
+    json_decref(root);
+}
+
 /* The end of a run, to the last bit. */
 static char *end_of(Program *p, const char *file)
 {
@@ -514,6 +558,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(monsters, setup, teardown),
         cmocka_unit_test_setup_teardown(bad_robots_in_scenes, setup, teardown),
         cmocka_unit_test_setup_teardown(run_a_robot_by_its_file, setup, teardown),
+        cmocka_unit_test_setup_teardown(remarks_are_short, setup, teardown),
         cmocka_unit_test_setup_teardown(a_converted_robot_moves_the_same, setup, teardown),
         cmocka_unit_test_setup_teardown(a_robot_restarts_from_its_recording, setup, teardown),
         cmocka_unit_test_setup_teardown(robots_are_in_the_recording, setup, teardown),

@@ -770,9 +770,28 @@ static void drake(void **state)
         2, "\"z\"");
 }
 
+/* A sphere of radius 0 is a point. It has no orientation, though its link is turned against the body. */
+static void points_on_turned_links(void **state)
+{
+    (void)state;
+    Robot robot =
+        robot_of("<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0' "
+                 "ixz='0' iyz='0'/></inertial></link><joint name='j' type='fixed'><parent link='a'/><child link='b'/>"
+                 "<origin rpy='-1.57 0 0' xyz='1 0 0'/></joint><link name='b'><collision><origin xyz='0.5 0 0'/>"
+                 "<geometry><sphere radius='0'/></geometry></collision></link></robot>",
+                 NULL);
+    st_ShapeDef point;
+    st_ShapeId id = st_scene_find_shape(robot.scene, st_scene_find_body(robot.scene, "a"), "b");
+    assert_int_equal(st_scene_shape(robot.scene, id, &point, NULL), ST_OK);
+    assert_int_equal(point.type, ST_SHAPE_POINT);
+    check_vector(point.pose.p, vec3(1.5, 0, 0), ROUNDING);
+    st_scene_destroy(robot.scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(points_on_turned_links),
         cmocka_unit_test(drawn_carelessly),
         cmocka_unit_test(a_world_without_a_link),
         cmocka_unit_test(rpy_turns_about_fixed_axes),
