@@ -71,6 +71,13 @@ static const sti_Key *object_find_key(const sti_Object *object, const char *name
     return NULL;
 }
 
+static bool kind_has(const sti_Kind *kind, const char *name)
+{
+    for (int k = 0; k < kind->n_keys; k++)
+        if (strcmp(kind->keys[k].key, name) == 0) return true;
+    return false;
+}
+
 /* Checks that every key is in the table for this variant. */
 static st_Status check_known(const sti_Object *object)
 {
@@ -88,7 +95,11 @@ static st_Status check_known(const sti_Object *object)
         if (elsewhere) nearest.best = NULL; /* a correct key of another variant */
         char text[400], what[80];
         describe_object(object, what, sizeof what);
-        sti_nearest_text(&nearest, "known keys", text, sizeof text);
+        if (object->kind == &sti_shape_kind && kind_has(&sti_material_kind, name))
+            snprintf(text, sizeof text,
+                     "; a material has it: write it there, and the name of the material in the shape");
+        else
+            sti_nearest_text(&nearest, "known keys", text, sizeof text);
         sti_Place place = {object->place, name, 0};
         status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->subject,
                             what, name, text);

@@ -513,6 +513,8 @@ static void test_unknown_keys(void **state)
         "shape 0 of body \"left\"", "\"lenght\"", "\"length\"");
     check_refused("{" BODIES ", \"forces\": [{\"body\": \"a\",\n\"frequency\": 2}]}", 2, "forces/0",
                   "a force of profile constant has no key \"frequency\"");
+    check_refused("{ \"bodies\": [ { \"shapes\": [\n{ \"type\": \"sphere\", \"radius\": 1, \"adhesion\": 5 } ] } ] }",
+                  2, "a sphere shape has no key \"adhesion\"; a material has it");
     check_refused("{" BODIES ", \"forces\": [{\"body\": \"a\",\n\"a\\nb\": 2}]}", 2, "\"a?b\""); /* one line */
 }
 
