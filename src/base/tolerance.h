@@ -21,6 +21,12 @@
  * the others above 1e-10. */
 #define STI_HELD 1e-18
 
+/* Friction is held by joints along a direction in which the mobility is below this part of the trace of W_cc. Rounding
+ * leaves 1e-16 to 1e-13 there. Answers without this friction are judged again, and kept only if they are as good. */
+#define STI_HELD_FRICTION 1e-12
+/* Held friction below this part of the friction of its contact is left as it is. */
+#define STI_IDLE_FRICTION 1e-10
+
 /* A pivot of A below this fraction of its own diagonal entry: A is not positive definite, or so ill-conditioned that
  * no digit of the solution would be correct. A block of size n has rounding of about n 1e-16 there. */
 #define STI_DEFINITE_PIVOT 1e-14

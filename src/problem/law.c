@@ -6,6 +6,8 @@
  */
 #include "problem/law.h"
 
+#include "base/tolerance.h"
+
 const sti_LawKind *const sti_law_kinds[ST_N_LAWS] = {
     [ST_LAW_FRICTIONLESS] = &sti_law_frictionless, [ST_LAW_BOUNDED] = &sti_law_bounded,
     [ST_LAW_COULOMB] = &sti_law_coulomb,           [ST_LAW_CONE] = &sti_law_cone,
@@ -24,6 +26,28 @@ void sti_law_shift(const st_ContactLaw *contact, const double *u, double *shifte
     for (int k = 0; k < contact->dim; k++)
         shifted[k] = u[k];
     shifted[0] += shift;
+}
+
+bool sti_law_drop_held(const st_ContactLaw *contact, const double *W, int64_t stride, double *r)
+{
+    if ((contact->law != ST_LAW_COULOMB && contact->law != ST_LAW_CONE) || contact->dim < 2) return false;
+    /* In the plane the other direction is of no use: mobility b, c with c = 0. */
+    const bool plane = contact->dim == 2;
+    const double a = W[stride + 1], b = plane ? 0.0 : W[stride + 2], c = plane ? 0.0 : W[2 * stride + 2];
+    const double least = STI_HELD_FRICTION * (W[0] + a + c), half = hypot(0.5 * (a - c), b);
+    const double high = 0.5 * (a + c) + half, low = plane ? high : 0.5 * (a + c) - half;
+    if (low > least) return false;
+    const double other = plane ? 0.0 : r[2], size = hypot(r[1], other);
+    double x = 0.0, y = 0.0; /* what is left: along the direction of largest mobility */
+    if (high > least) {
+        const double ex = a > c ? high - c : b, ey = a > c ? b : high - a;
+        const double along = (r[1] * ex + other * ey) / (ex * ex + ey * ey);
+        x = along * ex, y = along * ey;
+    }
+    if (!(hypot(r[1] - x, other - y) > STI_IDLE_FRICTION * size)) return false;
+    r[1] = x;
+    if (!plane) r[2] = y;
+    return true;
 }
 
 double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u)

@@ -132,6 +132,11 @@ static inline void sti_law_natural(const st_ContactLaw *contact, const double *r
     sti_law_naturals(contact, r, u, &rho, 1, out);
 }
 
+/* Removes friction along directions that joints hold: such friction moves nothing, so that any value within the bound
+ * solves the problem, and rounding errors of warm starts would grow to that bound. W: the block of the contact, its
+ * rows `stride` apart. False: r is as it was. */
+bool sti_law_drop_held(const st_ContactLaw *contact, const double *W, int64_t stride, double *r);
+
 /* | r . u^ |, the power the law leaves undone. */
 double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u);
 

@@ -1070,6 +1070,15 @@ static bool solve_others(sti_DenseNewton *d, const st_Problem *p, double toleran
         iterate_others(d, p, alpha, cold, k == 0, tolerance, polish, end < most ? end : most, iterations);
     }
     memcpy(d->r, d->best, bytes);
+    bool dropped = false;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const int at = d->place[d->m + p->contact[c].first];
+        if (at < d->n_linear) continue;
+        if (sti_law_drop_held(&p->contact[c], d->W + (int64_t)at * (d->stride + 1), d->stride, d->r + at - d->n_linear))
+            dropped = true;
+    }
+    if (dropped) measure_r(d, p);
+    if (dropped && d->measure > fmax(tolerance, d->least)) memcpy(d->r, d->best, bytes);
     return d->least <= tolerance;
 }
 

@@ -7,6 +7,7 @@
 #include "solve/solver.h"
 
 #include "math/parallel.h"
+#include "problem/law.h"
 #include "reduce/residual.h"
 #include "solve/dense_newton.h"
 #include "solve/factored.h"
@@ -409,8 +410,37 @@ static sti_Task begin_task(st_Solver *solver, double max_work, const st_Solution
     return task;
 }
 
+/* Friction that joints hold goes, if the answer is as good without it: sti_law_drop_held. */
+static st_Status drop_held_friction(st_Solver *solver, st_Residual *residual, st_Error *err)
+{
+    sti_Reduction *reduction = solver->reduction;
+    const st_Problem *problem = reduction->problem;
+    bool dropped = false;
+    if (reduction->graph != NULL || reduction->is_local) return ST_OK;
+    STI_TRY(make_room(solver, 2 * problem->n_r, err));
+    double *kept = solver->r + problem->n_r;
+    memcpy(kept, solver->r, (size_t)problem->n_r * sizeof *kept);
+    for (int c = 0; c < problem->n_contacts; c++) {
+        const st_ContactLaw *contact = &problem->contact[c];
+        if (sti_law_drop_held(contact, reduction->W_diagonal + reduction->W_start[c], contact->dim,
+                              solver->r + contact->first))
+            dropped = true;
+    }
+    if (!dropped) return ST_OK;
+    st_Residual without;
+    sti_residual(reduction, solver->r, NULL, NULL, NULL, &without);
+    if (sti_residual_measure(reduction, &without) <=
+        fmax(solver->def.tolerance, sti_residual_measure(reduction, residual))) {
+        *residual = without;
+        return ST_OK;
+    }
+    memcpy(solver->r, kept, (size_t)problem->n_r * sizeof *kept);
+    sti_residual(reduction, solver->r, NULL, NULL, NULL, residual);
+    return ST_OK;
+}
+
 /* Judge the r that was found, and copy it to the caller. */
-static st_Status judge_answer(const st_Solver *solver, const sti_Task *task, st_Solution *solution, st_SolveInfo *info,
+static st_Status judge_answer(st_Solver *solver, const sti_Task *task, st_Solution *solution, st_SolveInfo *info,
                               st_Error *err)
 {
     const st_Problem *problem = task->problem;
@@ -423,6 +453,7 @@ static st_Status judge_answer(const st_Solver *solver, const sti_Task *task, st_
                           .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
                           .redundant_rows = reduction->redundant_rows};
     sti_residual(reduction, solver->r, NULL, NULL, NULL, &found.residual);
+    STI_TRY(drop_held_friction(solver, &found.residual, err));
     const bool exact = sti_residual_measure(reduction, &found.residual) <= def->tolerance;
     STI_TRY(sti_residual_certify(reduction, solver->r, exact ? def->tolerance : task->aim, &found.residual, err));
     const double measure = sti_residual_measure(reduction, &found.residual), rounding = found.residual.rounding,
