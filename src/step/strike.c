@@ -174,6 +174,15 @@ static Load load_of(const sti_Model *model, const sti_State *state, const sti_St
  * weight: overlap at the start is not a load. Later overlaps are errors of the step and of its solution. */
 #define FIRST_OVERLAP 0.05
 
+/* Did contact c of the step problem carry a load at the start of the step? Euler's methods keep no ids of loaded
+ * contacts; their warm start has the forces of the last step. */
+static bool carried_load(const sti_Model *model, const sti_StepWork *work, int c)
+{
+    const sti_Assembly *step = &work->step;
+    if (sti_integrator(model)->order > 1) return sti_ids_contain(&work->loaded_new, step->chosen[c].entry.id);
+    return step->start[step->law[c].first] > 0;
+}
+
 /* Did contact c of the step problem close or jam in the step, from the velocity `before`? */
 static bool closes(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
                    const double *before)
@@ -191,7 +200,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
             sub(strike_velocity(model, work, entry, state->v), strike_velocity(model, work, entry, before));
         if (norm(jump) > fast) return true;
     }
-    if (sti_ids_contain(&work->loaded_new, entry->id)) return false; /* it carried a load before */
+    if (carried_load(model, work, c)) return false;
     if (-step->w[row] > (work->strikes.first_step ? FIRST_OVERLAP * pulled : fast)) return true; /* out of an overlap */
     if (model->def.events != ST_EVENTS_OFF) return false; /* collisions were located */
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
@@ -200,16 +209,15 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
 }
 
 /* Was body b in the air in the step before: did no contact carry its mechanism? The first call in a step computes this
- * for all mechanisms. After the exchange at the end of the step, `trial` has the contacts at its start, and
- * `loaded_new` those that carried a load before it. */
+ * for all mechanisms. */
 static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
 {
     sti_Strikes *strikes = &work->strikes;
     if (!strikes->carried_known) {
         memset(strikes->carried, 0, (size_t)strikes->n_bodies * sizeof *strikes->carried);
-        for (int c = 0; c < work->trial.n_contacts; c++) {
-            const sti_ContactEntry *entry = &work->trial.contact[c];
-            if (!sti_ids_contain(&work->loaded_new, entry->id)) continue;
+        for (int c = 0; c < work->step.n_gaps; c++) {
+            const sti_ContactEntry *entry = &work->step.chosen[c].entry;
+            if (!carried_load(model, work, c)) continue;
             strikes->carried[strikes->mechanism[entry->a]] = strikes->carried[strikes->mechanism[entry->b]] = true;
         }
         strikes->carried_known = true;
@@ -228,7 +236,7 @@ static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWor
     double time;
     const bool again = strikes->hit[strikes->mechanism[entry->a]] >> 4 == STI_HIT_NOW ||
                        strikes->hit[strikes->mechanism[entry->b]] >> 4 == STI_HIT_NOW;
-    if (!again && sti_ids_contain(&work->loaded_new, entry->id)) return STI_HIT_NOT;
+    if (!again && carried_load(model, work, c)) return STI_HIT_NOT;
     if (!(normal_impulse(work, c, &time) > 0)) return STI_HIT_NOT;
     const double least = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * time * state->fastest.pull);
     if (sti_limit_joint(entry->id) >= 0)
