@@ -30,6 +30,8 @@
 #include "step/on_device.h"
 #include "step/sleep.h"
 
+#include <float.h>
+
 /* ---- contacts of the step problem --------------------------------------------------------------- */
 
 /* Finds contacts at the state again, as far ahead as the step may need them. In a second attempt also those on the path
@@ -64,6 +66,14 @@ static st_Status want_contacts(st_System *system, double h, int round, st_Error 
     return sti_want_contacts(&system->model, &system->state, &system->work, h, err);
 }
 
+/* Time after a piece. At the end of the step it is that of the grid, to the bit: rows that depend on time are then
+ * those that a saved state finds. */
+static double time_after(const sti_State *state, const sti_StepWork *work, double taken)
+{
+    const double t = state->t + taken, same = 1e-12 * work->h_asked + 4 * DBL_EPSILON * fabs(t);
+    return fabs(t - work->t_end) <= same ? work->t_end : t;
+}
+
 /* ---- one piece of a step: from the state to (q_new, v_new) --------------------------------------- */
 
 /* Makes the step. If it penetrates contacts beyond the margin, makes it again with them, so that no body tunnels.
@@ -82,8 +92,8 @@ static st_Status speculative_step(st_System *system, double h, st_StepInfo *info
         sti_begin_recovery(work);
         STI_TRY(sti_integrate(model, &system->state, work, h, info, err));
         STI_TRY(sti_bound_recovery(model, &system->state, work, h, info, err));
-        STI_TRY(sti_evaluate_ahead(model, &system->state, work, &work->trial, system->state.t + h, work->q_new,
-                                   sti_margin(model), h, work->v_new, NULL, err));
+        STI_TRY(sti_evaluate_ahead(model, &system->state, work, &work->trial, time_after(&system->state, work, h),
+                                   work->q_new, sti_margin(model), h, work->v_new, NULL, err));
         STI_TRY(sti_note_missed(model, &system->state, work, h, &again, err));
         most = info->solve.converged || work->ahead.missed_far ? 4 : 2;
     }
@@ -121,7 +131,7 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     if (transition < 1) STI_TRY(sti_count_event(model, state, work, state->t + *taken, transition, info, err));
 
     /* No collision: update the contacts that are held, and project the position. */
-    const double t = state->t + *taken;
+    const double t = time_after(state, work, *taken);
     if (transition == 1) state->stalled = 0;
     STI_TRY(sti_drop_separated(model, work, err));
     STI_TRY(sti_note_loaded(model, work, err));
@@ -152,6 +162,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
     work->h_asked = h;
+    work->t_end = end;
     work->events.n = work->events.n_stops = 0;
     work->events.over_limit = false;
     if (!goes_on && model->rigid && sti_integrator(model)->order == 1 &&

@@ -521,6 +521,7 @@ typedef struct sti_StepWork {
     sti_Joined joined;
     sti_Recovery recovery;
     double h_asked;    /* length of the whole step                 */
+    double t_end;      /* time at its end [s]                       */
     sti_IdSet wanted;  /* contacts of the step problem             */
     sti_Assembly step; /* the last step problem, with its solution */
     sti_Linearised linearised;
