@@ -123,14 +123,14 @@ static void flaw_text(const Loaded *loaded, const st_Flaw *flaw, char *out, size
         snprintf(out, size, "joint \"%s\" is open by %.3g m or rad at the start", joint.name, flaw->size);
     else if (flaw->kind == ST_FLAW_LIMIT)
         snprintf(out, size,
-                 "joint \"%s\" is outside its limits by %.3g m or rad at the start: steps bring it back at "
-                 "correction_speed",
-                 joint.name, flaw->size);
+                 "joint \"%s\" is outside its limits by %.3g %s at the start: steps bring it back at correction_speed",
+                 joint.name, flaw->size, joint_unit(&joint, false));
     else
         snprintf(out, size,
-                 "joint \"%s\" starts with a jump of %.3g m/s or rad/s%s: the first step includes an impact, and its "
-                 "forces are not reported",
-                 joint.name, flaw->size, joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
+                 "joint \"%s\" starts with a jump of %.3g %s%s: the first step includes an impact, and its forces are "
+                 "not reported",
+                 joint.name, flaw->size, joint_unit(&joint, true),
+                 joint.motor.type == ST_MOTOR_MOTION ? " in the speed of its motion" : "");
 }
 
 /* Prescribed positions from a table are linear in between, so their speed jumps at its entries. */
@@ -152,9 +152,9 @@ static void print_corners(const Loaded *loaded)
         }
         char text[400];
         snprintf(text, sizeof text,
-                 "joint \"%s\": the speed of its motion jumps at entries of its table, by up to %.3g m/s or rad/s: "
-                 "these are impacts, and their forces are not reported",
-                 joint.name, largest);
+                 "joint \"%s\": the speed of its motion jumps at entries of its table, by up to %.3g %s: these are "
+                 "impacts, and their forces are not reported",
+                 joint.name, largest, joint_unit(&joint, true));
         if (largest > 0) print_wrapped(stdout, text, 2);
     }
 }

@@ -16,6 +16,8 @@ void print_json(FILE *out, const Loaded *loaded, const Tally *tally, const Outpu
 
 /* The name of a body, "ground" for none. Lives as long as the scene. */
 const char *body_name(const st_Scene *scene, st_BodyId id);
+/* The unit of the coordinate of a joint, or of its speed. */
+const char *joint_unit(const st_JointDef *joint, bool speed);
 
 /* Momentum, contacts and joints of the last step, as members of the document. */
 void put_forces(Json *json, const Loaded *loaded);

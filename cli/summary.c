@@ -20,6 +20,17 @@ const char *body_name(const st_Scene *scene, st_BodyId id)
     return body.name;
 }
 
+const char *joint_unit(const st_JointDef *joint, bool speed)
+{
+    const st_Coordinate of = joint->coordinate;
+    const bool moves =
+        of == ST_COORDINATE_DISPLACEMENT || of == ST_COORDINATE_DISTANCE ||
+        (of == ST_COORDINATE_DEFAULT && (joint->type == ST_JOINT_PRISMATIC || joint->type == ST_JOINT_DISTANCE ||
+                                         joint->type == ST_JOINT_POINT_ON_LINE || joint->type == ST_JOINT_FREE));
+    if (joint->type == ST_JOINT_TENDON || joint->type == ST_JOINT_GEAR) return speed ? "m/s or rad/s" : "m or rad";
+    return moves ? (speed ? "m/s" : "m") : (speed ? "rad/s" : "rad");
+}
+
 /* In per cent of all steps. */
 static double share_of(const Tally *tally, long long steps)
 {
@@ -98,11 +109,10 @@ static void print_jump(FILE *out, const st_Scene *scene, const Tally *tally)
     st_JointDef joint;
     char text[400];
     if (tally->start_jump <= 0 || st_scene_joint(scene, tally->start_joint, &joint) != ST_OK) return;
-    snprintf(
-        text, sizeof text,
-        "joint \"%s\" starts with a jump of %.3g m/s or rad/s: the first step includes an impact, and its forces are "
-        "not reported",
-        joint.name, tally->start_jump);
+    snprintf(text, sizeof text,
+             "joint \"%s\" starts with a jump of %.3g %s: the first step includes an impact, and its forces are not "
+             "reported",
+             joint.name, tally->start_jump, joint_unit(&joint, true));
     print_row(out, "start", text);
 }
 

@@ -101,9 +101,9 @@ static void note_worst(Tally *tally, const st_System *system, const st_StepInfo 
             (worst < 0 || island.solve.residual.natural > at.solve.residual.natural))
             worst = k, at = island;
     if (worst >= 0)
-        snprintf(tally->worst_island, sizeof tally->worst_island, "island %d of %d (%d bod%s, %d contact%s)", worst + 1,
-                 st_system_island_count(system), at.bodies, at.bodies == 1 ? "y" : "ies", at.contacts,
-                 at.contacts == 1 ? "" : "s");
+        snprintf(tally->worst_island, sizeof tally->worst_island, "island %d of %d (%d bod%s, %d contact%s%s)",
+                 worst + 1, st_system_island_count(system), at.bodies, at.bodies == 1 ? "y" : "ies", at.contacts,
+                 at.contacts == 1 ? "" : "s", tally->n_joints > 0 ? ", limits and motors" : "");
 }
 
 void tally_step(Tally *tally, const st_System *system, const st_StepInfo *info)

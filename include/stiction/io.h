@@ -241,6 +241,7 @@ typedef struct st_RecordedJoint {
 /* A spring in a frame: as in st_SpringReport. */
 typedef struct st_RecordedSpring {
     double length, rate, force;
+    double force_on_b[3], torque_on_b[3]; /* at its end, world axes [N, N m]; of a bushing nothing else is recorded */
 } st_RecordedSpring;
 
 typedef struct st_RecordedEvent {

@@ -23,7 +23,7 @@ static const char *const body_columns[] = {"x",  "y",  "z",  "qw", "qx", "qy", "
 static const char *const joint_columns[] = {"coordinate", "speed", "fx",          "fy",       "fz",    "tx",
                                             "ty",         "tz",    "motor",       "friction", "limit", "spring",
                                             "error",      "other", "other_speed", "gear",     NULL};
-static const char *const spring_columns[] = {"length", "rate", "force", NULL};
+static const char *const spring_columns[] = {"length", "rate", "force", "fx", "fy", "fz", "tx", "ty", "tz", NULL};
 static const char *const load_columns[] = {"contact_fx", "contact_fy", "contact_fz", "impact_x",
                                            "impact_y",   "impact_z",   NULL};
 static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time", "work",        "damping",
@@ -203,7 +203,8 @@ st_Status st_columns_values(st_Columns *columns, const st_System *system, const 
     for (int i = 1; i <= columns->n_owners[OF_SPRING]; i++) {
         st_SpringReport r;
         if (st_system_spring(system, (st_SpringId){i}, &r) != ST_OK) return no_such("spring", i, err);
-        to = APPEND(to, r.length, r.rate, r.force);
+        const st_Vec3 f = r.force_on_b, t = r.torque_on_b;
+        to = APPEND(to, r.length, r.rate, r.force, f.x, f.y, f.z, t.x, t.y, t.z);
     }
     STI_TRY(st_system_loads(system, columns->load, columns->n_owners[OF_BODY], err));
     for (int i = 0; i < columns->n_owners[OF_BODY]; i++) {

@@ -48,8 +48,16 @@ static const Field joint_field[] = {FORCE_FIELDS,
                                     {"spring", "N, N m"},
                                     {"gear", "N, N m"},
                                     {NULL, NULL}};
-static const Field spring_field[] = {
-    {"force", "N, N m"}, {"length", "m or rad"}, {"rate", "m/s or rad/s"}, {NULL, NULL}};
+static const Field spring_field[] = {{"force", "N, N m"},
+                                     {"length", "m or rad"},
+                                     {"rate", "m/s or rad/s"},
+                                     {"fx", "N"},
+                                     {"fy", "N"},
+                                     {"fz", "N"},
+                                     {"tx", "N m"},
+                                     {"ty", "N m"},
+                                     {"tz", "N m"},
+                                     {NULL, NULL}};
 #define N_FORCE_FIELDS 4
 
 /* ---- names -------------------------------------------------------------------------------------- */
@@ -270,7 +278,10 @@ static double frame_value(const Frame *f, const sti_Curve *curve)
     }
     if (curve->kind == STI_CURVE_SPRING) {
         const st_RecordedSpring *s = &f->spring[curve->a];
-        return curve->field == 0 ? s->force : curve->field == 1 ? s->length : s->rate;
+        const double value[] = {s->force,          s->length,         s->rate,
+                                s->force_on_b[0],  s->force_on_b[1],  s->force_on_b[2],
+                                s->torque_on_b[0], s->torque_on_b[1], s->torque_on_b[2]};
+        return value[curve->field];
     }
     if (curve->kind == STI_CURVE_MEASURE) return f->measured[curve->a];
     if (curve->kind == STI_CURVE_PAIR || curve->field < N_FORCE_FIELDS) {

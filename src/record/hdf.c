@@ -136,10 +136,9 @@ static const Field joint_fields[] = {
     {0},
 };
 static const Field spring_fields[] = {
-    FIELD(st_RecordedSpring, length, 'D', 0),
-    FIELD(st_RecordedSpring, rate, 'D', 0),
-    FIELD(st_RecordedSpring, force, 'D', 0),
-    {0},
+    FIELD(st_RecordedSpring, length, 'D', 0),      FIELD(st_RecordedSpring, rate, 'D', 0),
+    FIELD(st_RecordedSpring, force, 'D', 0),       FIELD(st_RecordedSpring, force_on_b, 'D', 3),
+    FIELD(st_RecordedSpring, torque_on_b, 'D', 3), {0},
 };
 static const Field summary_fields[] = {
     FIELD(sti_Summary, outcome, 'S', 16),

@@ -353,7 +353,8 @@ static st_Status add_frame_rows(st_Recorder *recorder, const st_System *system, 
     for (int k = 0; k < recorder->n_springs; k++) {
         st_SpringReport r;
         if (st_system_spring(system, (st_SpringId){k + 1}, &r) != ST_OK) r = (st_SpringReport){.length = 0};
-        row[k] = (st_RecordedSpring){r.length, r.rate, r.force};
+        const st_Vec3 f = r.force_on_b, t = r.torque_on_b;
+        row[k] = (st_RecordedSpring){r.length, r.rate, r.force, {f.x, f.y, f.z}, {t.x, t.y, t.z}};
     }
     if (recorder->n_springs > 0) STI_TRY(sti_table_take(&recorder->tables, STI_SPRINGS, 1, err));
 

@@ -34,8 +34,9 @@ static int setup(void **state)
 static const struct {
     const char *name;
     double value;
-} expected[] = {{"rope.length", 2}, {"rope.rate", 0}, {"rope.force", 2 * G}, {"angle.value", 0.3}, {"place.x", 0},
-                {"place.z", 1},     {"weight.z", 1},  {"hinge.speed", 3},    {"door.wz", 3}};
+} expected[] = {{"rope.length", 2}, {"rope.rate", 0},     {"rope.force", 2 * G}, {"rope.fz", 2 * G},
+                {"rope.tx", 0},     {"angle.value", 0.3}, {"place.x", 0},        {"place.z", 1},
+                {"weight.z", 1},    {"hinge.speed", 3},   {"door.wz", 3}};
 enum { N = sizeof expected / sizeof expected[0] };
 
 static void columns_have_springs_and_measures(void **state)
@@ -144,8 +145,8 @@ static void recordings_have_springs_and_measures(void **state)
         check_close(value[k][STEPS], expected[k].value, 1e-9);
     char *names = st_recording_curve_names(recording);
     assert_non_null(names);
-    static const char *const lines[] = {"SPRING. with force length rate\n  rope\n", "angle. with value\n",
-                                        "place. with x y z\n"};
+    static const char *const lines[] = {"SPRING. with force length rate fx fy fz tx ty tz\n  rope\n",
+                                        "angle. with value\n", "place. with x y z\n"};
     for (size_t k = 0; k < 3; k++)
         if (strstr(names, lines[k]) == NULL) fail_msg("\"%s\" is not in: %s", lines[k], names);
     free(names);
