@@ -439,6 +439,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.tension.E, s->work.tension.E_capacity);
     STI_RELEASE(&a, s->work.tension.A, s->work.tension.A_capacity);
     STI_RELEASE(&a, s->work.tension.K, s->work.tension.K_capacity);
+    STI_RELEASE(&a, s->work.tension.f, s->work.tension.f_capacity);
     sti_islands_destroy(s->work.islands);
     sti_islands_destroy(s->work.guard.other_islands);
     sti_free(&a, s->work.stop, 1, sizeof *s->work.stop);

@@ -245,11 +245,13 @@ typedef struct sti_Mean {
 
 /* Tension that a step does not resolve: tension.c. */
 typedef struct sti_Tension {
-    bool on;   /* in the current step problem                                                         */
-    double *E; /* n_v: inertia added for it; after stage_work.c its impulse, which belongs to the joints */
-    double *A; /* the matrix of the problem with E                                                    */
-    double *K; /* stiffness by body: sti_joints_stiffness                                             */
-    int64_t E_capacity, A_capacity, K_capacity;
+    bool on;             /* in the current step problem                                                         */
+    double *E;           /* n_v: inertia added for it; after stage_work.c its impulse, which belongs to the joints */
+    double *A;           /* the matrix of the problem with E                                                    */
+    double *K;           /* stiffness by body: sti_joints_stiffness                                             */
+    double *f;           /* n_v: f of the problem without E                                                     */
+    const double *plain; /* likewise its matrix                                                       */
+    int64_t E_capacity, A_capacity, K_capacity, f_capacity;
 } sti_Tension;
 
 /* projection.c */

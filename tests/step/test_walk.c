@@ -406,10 +406,13 @@ static Worst walk_run(Run *run, double size, int steps)
 static void finished_runs_are_right(void **state)
 {
     (void)state;
+    static const int once[] = {82, 258, 307, 311, 320}; /* failed once: steps that are solved twice, with tension */
     const char *own = getenv("ST_WALK");
     int first = 1, count = getenv("ST_TEST_FULL") != NULL ? 2000 : 60, bad = 0, finished = 0;
     const bool all = own != NULL && sscanf(own, "%d %d", &first, &count) == 2;
-    for (int seed = first; seed < first + (count > 0 ? count : 1); seed++) {
+    const int n_once = all || count > 60 ? 0 : (int)(sizeof once / sizeof once[0]);
+    for (int k = -n_once; k < (count > 0 ? count : 1); k++) {
+        const int seed = k < 0 ? once[-k - 1] : first + k;
         static Text text;
         check_Random random = {(uint64_t)seed};
         double size;
@@ -449,7 +452,7 @@ static void finished_runs_are_right(void **state)
         bad += !ok;
         run_close(&run);
     }
-    print_message("%d of %d finished\n", finished, count);
+    print_message("%d of %d finished\n", finished, count + n_once);
     assert_int_equal(bad, 0);
 }
 

@@ -326,6 +326,7 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
 {
     sti_Assembly *out = &work->step;
     bool impact = stage->eta == 0;
+    sti_leave_tension(work);                                 /* the problem may have been solved before, with it */
     STI_TRY(sti_warm_start(model, state, work, stage, err)); /* an impact starts from 0 */
     if (work->sleep.n_asleep > 0) sti_sleep_impulses(work, stage->eta);
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);

@@ -49,6 +49,15 @@ static bool may_be_stiff(const sti_Model *model, const double *M, const double *
     return false;
 }
 
+void sti_leave_tension(sti_StepWork *work)
+{
+    sti_Assembly *out = &work->step;
+    const sti_Tension *tension = &work->tension;
+    if (!tension->on || out->problem.A.x != tension->A) return;
+    out->problem.A.x = tension->plain;
+    memcpy(out->f, tension->f, (size_t)out->problem.n_v * sizeof *out->f);
+}
+
 st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, sti_StepWork *work,
                               const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
@@ -104,6 +113,9 @@ st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, st
     for (int b = 0; b < A.n_blocks; block += sti_block_numbers(&A, b), b++)
         for (int i = A.first[b]; i < A.first[b + 1]; i++)
             block[(i - A.first[b]) * sti_block_stride(&A, b)] += E[i];
+    STI_TRY(STI_GROW(&model->allocator, tension->f, tension->f_capacity, n_v, err));
+    memcpy(tension->f, out->f, (size_t)n_v * sizeof *out->f);
+    tension->plain = A.x;
     out->problem.A.x = tension->A;
     tension->on = true;
     for (int i = 0; i < n_v; i++)
