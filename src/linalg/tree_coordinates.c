@@ -41,12 +41,18 @@ typedef double Six[MOST];
 /* A row of a 6 x 6 matrix, in two fours: the numbers after the sixth are 0. */
 typedef double Row6[2 * STI_WIDTH];
 
+/* In pairs, which do not wait for each other: along a chain each link waits for the one before. */
 STI_INLINE double dot6(const double *x, const double *y)
 {
-    double sum = 0;
-    for (int i = 0; i < MOST; i++)
-        sum += x[i] * y[i];
-    return sum;
+    return ((x[0] * y[0] + x[1] * y[1]) + (x[2] * y[2] + x[3] * y[3])) + (x[4] * y[4] + x[5] * y[5]);
+}
+
+/* x'A for four columns of A, likewise. */
+STI_INLINE sti_Wide row_times6(const double *x, const double *A)
+{
+    enum { ROW = 2 * STI_WIDTH };
+    return ((x[0] * load4(A) + x[1] * load4(A + ROW)) + (x[2] * load4(A + 2 * ROW) + x[3] * load4(A + 3 * ROW))) +
+           (x[4] * load4(A + 4 * ROW) + x[5] * load4(A + 5 * ROW));
 }
 
 STI_INLINE void add6(double s, const double *x, double *y)
@@ -88,9 +94,9 @@ typedef struct Link {
     Six f;         /* likewise                                                           */
     Six d, p;      /* in its frame: velocity for y = 0, within its joint and altogether              */
     Six own_p;     /* the latter of its block                                            */
-    Row6 Z[MOST];  /* articulated: inv(L_D) S'A_c with D = L_D L_D'                        */
-    Six L_D[MOST]; /* lower, 1 over its diagonal                                         */
-    Six z;         /* inv(L_D) u                                                      */
+    Row6 Z[MOST];  /* articulated: inv(L) S'A_c with D = L diag(pivots) L'                 */
+    Six L_D[MOST]; /* L below its diagonal, 1 over the pivots on it                     */
+    Six z;         /* inv(L) u                                                        */
     Six V;         /* velocity in its frame: expand                                       */
 } Link;
 
@@ -1103,13 +1109,8 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
             const int row = link->first_y + c - first;
             const double *S = link->S[c];
             Row6 F;
-            sti_Wide low = {0}, high = {0};
-            for (int i = 0; i < MOST; i++) {
-                low += S[i] * load4(link->A[i]);
-                high += S[i] * load4(link->A[i] + STI_WIDTH);
-            }
-            store4(low, F);
-            store4(high, F + STI_WIDTH);
+            store4(row_times6(S, link->A[0]), F);
+            store4(row_times6(S, link->A[0] + STI_WIDTH), F + STI_WIDTH);
             t->f[link->first_y + c] += dot6(S, link->f);
             for (int a = k; a >= 0; a = t->link[a].of.parent) {
                 const Link *of = &t->link[a];
@@ -1527,48 +1528,47 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
 
 /* ---- without contacts ----------------------------------------------------------------------------- */
 
-/* D = L L' of the coordinates of a link, and its Z and z; A and f without the motion along them. */
+/* D = L diag(pivots) L' of the coordinates of a link, and its Z and z; A and f without the motion along them. Each link
+ * of a chain waits for the one after it: hence no roots. */
 STI_INLINE bool eliminate_link(Link *link, const double *stiffness, const double *force)
 {
     const int n = link->n_y;
     for (int c = 0; c < n; c++) {
         const double *S = link->S[c];
-        double *Z = link->Z[c], *L = link->L_D[c];
-        sti_Wide low = {0}, high = {0};
-        for (int i = 0; i < MOST; i++) {
-            low += S[i] * load4(link->A[i]);
-            high += S[i] * load4(link->A[i] + STI_WIDTH);
-        }
-        double z = force[c] + dot6(S, link->f), pivot = stiffness[c];
+        double *Z = link->Z[c], *L = link->L_D[c], own[MOST];
+        sti_Wide low = row_times6(S, link->A[0]), high = row_times6(S, link->A[0] + STI_WIDTH);
         store4(low, Z);
         store4(high, Z + STI_WIDTH);
-        pivot += dot6(S, Z);
+        double z = force[c] + dot6(S, link->f), pivot = stiffness[c] + dot6(S, Z);
         const double size = pivot;
         for (int e = 0; e < c; e++) {
             double sum = dot6(link->S[e], Z); /* of S'A S, where Z is not reduced yet */
             for (int j = 0; j < e; j++)
-                sum -= L[j] * link->L_D[e][j];
+                sum -= own[j] * link->L_D[e][j];
+            own[e] = sum;
             L[e] = sum * link->L_D[e][e];
-            pivot -= L[e] * L[e];
+            pivot -= sum * L[e];
             z -= L[e] * link->z[e];
         }
         if (!(pivot > 1e-14 * size)) return false;
-        const double over = L[c] = 1 / sqrt(pivot);
+        L[c] = 1 / pivot;
+        link->z[c] = z;
         for (int e = 0; e < c; e++) {
             low -= L[e] * load4(link->Z[e]);
             high -= L[e] * load4(link->Z[e] + STI_WIDTH);
         }
-        store4(over * low, Z);
-        store4(over * high, Z + STI_WIDTH);
-        link->z[c] = z * over;
+        if (c == 0) continue;
+        store4(low, Z);
+        store4(high, Z + STI_WIDTH);
     }
     for (int c = 0; c < n; c++) {
-        const double *Z = link->Z[c];
+        const double *Z = link->Z[c], over = link->L_D[c][c];
+        const sti_Wide low = over * load4(Z), high = over * load4(Z + STI_WIDTH);
         for (int i = 0; i < MOST; i++) {
-            store4(load4(link->A[i]) - Z[i] * load4(Z), link->A[i]);
-            store4(load4(link->A[i] + STI_WIDTH) - Z[i] * load4(Z + STI_WIDTH), link->A[i] + STI_WIDTH);
+            store4(load4(link->A[i]) - Z[i] * low, link->A[i]);
+            store4(load4(link->A[i] + STI_WIDTH) - Z[i] * high, link->A[i] + STI_WIDTH);
         }
-        add6(-link->z[c], Z, link->f);
+        add6(-link->z[c] * over, Z, link->f);
     }
     return true;
 }
@@ -1581,7 +1581,7 @@ STI_CLONES static bool solve_articulated(sti_TreeCoordinates *t)
         if (!eliminate_link(link, t->stiffness + link->first_y, t->f + link->first_y)) return false;
         if (link->of.parent >= 0) add_to_parent(link, &t->link[link->of.parent]);
     }
-    for (int k = 0; k < t->n_links; k++) { /* L' y = z - Z X V_a */
+    for (int k = 0; k < t->n_links; k++) { /* diag(pivots) L' y = z - Z X V_a */
         Link *link = &t->link[k];
         double *y = t->y + link->first_y;
         Six V = {0};
@@ -1591,10 +1591,9 @@ STI_CLONES static bool solve_articulated(sti_TreeCoordinates *t)
                 V[i] = link->shares ? above[i] : dot6(link->X[i], above);
         }
         for (int c = link->n_y - 1; c >= 0; c--) {
-            double sum = link->z[c] - dot6(link->Z[c], V);
+            y[c] = (link->z[c] - dot6(link->Z[c], V)) * link->L_D[c][c];
             for (int e = c + 1; e < link->n_y; e++)
-                sum -= link->L_D[e][c] * y[e];
-            y[c] = sum * link->L_D[c][c];
+                y[c] -= link->L_D[e][c] * y[e];
         }
         for (int c = 0; c < link->n_y; c++)
             add6(y[c], link->S[c], V);
@@ -1672,8 +1671,7 @@ st_Status sti_tree_coordinates_solve(sti_TreeCoordinates *t, const st_Problem *p
         for (int c = 0; c < link->n_y; c++) {
             const double over = link->L_D[c][c];
             fastest = fmax(fastest, fabs(t->y[link->first_y + c]));
-            remainder =
-                fmax(remainder, fabs(dot6(link->Q[link->of.rank + c], t->momentum + link->first)) * over * over);
+            remainder = fmax(remainder, fabs(dot6(link->Q[link->of.rank + c], t->momentum + link->first)) * over);
         }
     }
     *done = remainder <= remainder_most * fastest; /* false for NaN */
