@@ -299,10 +299,10 @@ static const double good = 1e-4, fair = 1e-3, enough = 0.01;
 static const double products_per_visit = 60.0, sweeps_per_step = 10.0, sweeps_per_small_step = 5.0;
 /* Limit of a solve: this many sweeps, plus this many visits, so that small problems can be solved exactly. */
 static const double most_sweeps = 1000.0, visits_on_top = 20000.0;
-/* Steps of newton are cheap if they cost no more than this many sweeps; newton then continues to the tolerance. For
- * problems with more rows the cost is not computed, because this takes an analysis of the pattern, as long as a sweep
- * or two. */
+/* Steps of newton are cheap if they cost no more than this many sweeps; newton then continues to the tolerance. */
 static const double cheap_price = 40.0;
+/* Heaps of more rows than CHEAP_ROWS are swept, whatever newton costs, so the cost is not computed: this takes an
+ * analysis of the pattern, as long as a sweep or two. Up to this many bodies newton helps if the load is heavy. */
 enum { PRICED_BODIES = 300 };
 /* Free bodies that are few, whatever rows they have: newton_small.c. */
 enum { EXACT_BODIES = 12 };
@@ -325,8 +325,6 @@ static st_Status price_of_newton(sti_Task *task, double *price, st_Error *err)
     const double n = task->problem->n_contacts, rows = task->problem->n_r;
     *price = sweeps_per_step + rows * rows * rows / (3.0 * products_per_visit * n); /* of a dense W */
     if (graph == NULL) return ST_OK;
-    *price = INFINITY; /* the factors of a large pile fill up */
-    if (graph->n_nodes > PRICED_BODIES && task->problem->n_r < EVEN_REDUNDANCY * task->problem->n_v) return ST_OK;
     STI_TRY(sti_factored_begin_bodies(task->factored, task, &formed, err));
     *price = sweeps_per_step + sti_sparse_lu_work(task->factored->bodies.lu) / (products_per_visit * n);
     return ST_OK;
@@ -398,6 +396,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     const bool few = rule.few, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
     const bool was_exact = task->left <= STI_EXACT;
+    const bool heap = task->reduction->graph != NULL && !stack && rows > CHEAP_ROWS;
     Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
                      .price = INFINITY};
     weigh(a, task, NSGS);
@@ -406,7 +405,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     if (sti_auto_accepts_start(&rule, a->least)) return ST_OK;
     if (small)
         budget.price = sweeps_per_small_step;
-    else
+    else if (!heap)
         STI_TRY(price_of_newton(task, &budget.price, err));
     const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
     const bool near_exact = was_exact && task->start <= fair;
@@ -428,10 +427,10 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     if (loaded) {
         task->tolerance = budget.enough = fmax(task->aim, left_over);
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, LOADED_SWEEPS, 0, BEST}, err));
-        if (rows > CRAWLING * task->problem->n_v)
-            STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err));
-        task->tolerance = exact;
-        return ST_OK;
+        if (rows <= CRAWLING * task->problem->n_v) return ST_OK;
+        if (heap && !small && task->reduction->graph->n_nodes <= PRICED_BODIES)
+            STI_TRY(price_of_newton(task, &budget.price, err));
+        return pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err);
     }
     if (moves) {
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, MOVING_SWEEPS, 0, BEST}, err));
