@@ -59,7 +59,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
     const bool accelerated = parameter[ACCELERATE] >= 0.5;
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
-    STI_TRY(sti_anderson_begin(anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err));
+    STI_TRY(sti_anderson_begin(anderson, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err));
     sti_factored_judge(s->base, task, s->z); /* z is the result */
     s->beta = parameter[PENALTY];
     for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
@@ -115,7 +115,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
             /* The iteration maps z + y, of which z is the projection. */
             for (int row = 0; row < p->n_r; row++)
                 s->point[row] = s->z[row] + s->y[row];
-            sti_anderson_next(anderson, s->before, s->point);
+            sti_anderson_next(anderson, s->before, s->point, NULL);
             memcpy(s->z, s->point, sizeof *s->z * (size_t)p->n_r);
             for (int c = 0; c < p->n_contacts; c++)
                 sti_law_project(&p->contact[c], s->z + p->contact[c].first);
@@ -129,7 +129,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
             s->y[row] /= factor; /* y is the multiplier divided by beta */
         next_change = task->iterations + task->iterations / 2 + 10;
         STI_TRY(admm_factorise(s, p, err));
-        STI_TRY(sti_anderson_begin(anderson, p->n_r, STI_ANDERSON_WINDOW, s->weight, err)); /* another map */
+        STI_TRY(sti_anderson_begin(anderson, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err)); /* another map */
     }
     return ST_OK;
 }

@@ -53,12 +53,16 @@ static void forget(sti_Anderson *a)
     a->smallest = INFINITY;
 }
 
-st_Status sti_anderson_begin(sti_Anderson *a, int n, int window, const double *weight, st_Error *err)
+st_Status sti_anderson_begin(sti_Anderson *a, int n, int n_followers, int window, const double *weight, st_Error *err)
 {
     STI_TRY(STI_GROW(&a->allocator, a->memory, a->memory_size, N_KEPT * (int64_t)n, err));
     STI_TRY(STI_GROW(&a->allocator, a->difference, a->difference_size, 2 * (int64_t)window * n, err));
+    STI_TRY(STI_GROW(&a->allocator, a->followed, a->followed_size, 2 * (int64_t)n_followers, err));
+    STI_TRY(STI_GROW(&a->allocator, a->followed_difference, a->followed_difference_size, (int64_t)window * n_followers,
+                     err));
     STI_TRY(STI_GROW(&a->allocator, a->part, a->part_size, (int64_t)N_SUMS * count_chunks(n), err));
     a->n = n;
+    a->n_followers = n_followers;
     a->window = window;
     a->weight = weight;
     a->to_halve = INFINITY;
@@ -73,6 +77,8 @@ void sti_anderson_release(sti_Anderson *a)
 {
     STI_RELEASE(&a->allocator, a->memory, a->memory_size);
     STI_RELEASE(&a->allocator, a->difference, a->difference_size);
+    STI_RELEASE(&a->allocator, a->followed, a->followed_size);
+    STI_RELEASE(&a->allocator, a->followed_difference, a->followed_difference_size);
     STI_RELEASE(&a->allocator, a->part, a->part_size);
 }
 
@@ -83,6 +89,8 @@ typedef struct Pass {
     const double *x;
     double *g;
     const double *theta; /* of the second pass; NULL: nothing to combine                               */
+    double *followers;
+    int g_before; /* where those of the last pair are; -1: there is none                            */
     double
         largest; /* FLT_MAX. As a variable it is clamped by two instructions; with the constant gcc 12 needs twenty */
 } Pass;
@@ -182,6 +190,30 @@ STI_CLONES static void combine_chunks(void *ctx, int64_t first, int64_t end)
     }
 }
 
+/* Both passes of the followers: their difference to the pair before, and the combination. */
+STI_CLONES static void combine_followers(void *ctx, int64_t first, int64_t end)
+{
+    const Pass *pass = ctx;
+    const sti_Anderson *a = pass->a;
+    const int64_t n_all = a->n_followers, stop = end * CHUNK < n_all ? end * CHUNK : n_all;
+    for (int64_t at = first * CHUNK; at < stop; at += BLOCK) {
+        const int n = stop - at < BLOCK ? (int)(stop - at) : BLOCK;
+        double *restrict g = pass->followers + at;
+        if (pass->g_before >= 0) {
+            const double *restrict before = a->followed + pass->g_before * n_all + at;
+            float *restrict dg = a->followed_difference + a->newest * n_all + at;
+            for (int i = 0; i < n; i++)
+                dg[i] = single(g[i] - before[i], pass->largest);
+        }
+        memcpy(a->followed + a->g_last * n_all + at, g, (size_t)n * sizeof *g);
+        for (int k = 0; pass->theta != NULL && k < a->count; k++) {
+            const float *restrict dg = a->followed_difference + k * n_all + at;
+            for (int i = 0; i < n; i++)
+                g[i] -= pass->theta[k] * (double)dg[i];
+        }
+    }
+}
+
 /* Sum e over all chunks, in their order. */
 static double total(const sti_Anderson *a, int e)
 {
@@ -219,10 +251,10 @@ static bool least_squares(const sti_Anderson *a, double theta[WINDOW])
     return true;
 }
 
-void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g)
+void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restrict g, double *followers)
 {
     double theta[WINDOW];
-    Pass pass = {.a = a, .x = x, .g = g, .largest = FLT_MAX};
+    Pass pass = {.a = a, .x = x, .g = g, .followers = followers, .g_before = -1, .largest = FLT_MAX};
     if (a->rest > 0) {
         a->rest--;
         return;
@@ -254,13 +286,17 @@ void sti_anderson_next(sti_Anderson *a, const double *restrict x, double *restri
         goes_back = true;
     }
     if (goes_back || !(size <= too_large * a->smallest)) {
+        const int64_t n = a->n_followers;
         if (!best) memcpy(g, kept(a, G + a->g_best), sizeof(double) * (size_t)a->n);
+        if (!best && n > 0) memcpy(followers, a->followed + a->g_best * n, sizeof(double) * (size_t)n);
         forget(a);
         return;
     }
     if (a->count > 0 && least_squares(a, theta)) pass.theta = theta;
+    if (a->has_last) pass.g_before = a->g_last;
     a->g_last = !a->g_best; /* over any that is not the best */
     if (best) a->g_best = a->g_last;
     sti_team_for(a->threads, count_chunks(a->n), LEAST, combine_chunks, &pass);
+    sti_team_for(a->threads, count_chunks(a->n_followers), LEAST, combine_followers, &pass);
     a->has_last = true;
 }

@@ -13,6 +13,9 @@
  * twice as long each time until |f| has halved. A cycle between contacts that open and close, which
  * acceleration can cause where the plain iteration has none, so costs no more than a multiple of what the
  * plain iteration takes to halve |f|.
+ *
+ * Numbers that depend linearly on x may follow it, as velocities follow impulses: they are combined with the same
+ * theta, and have no influence on it.
  */
 #ifndef STI_ANDERSON_H
 #define STI_ANDERSON_H
@@ -27,10 +30,15 @@ typedef struct sti_Anderson {
     int64_t memory_size;
     float *difference; /* 2 window vectors                                                        */
     int64_t difference_size;
+    double *followed; /* two places for the followers                                              */
+    int64_t followed_size;
+    float *followed_difference; /* window vectors                                                 */
+    int64_t followed_difference_size;
     double *part; /* sums by chunk                                                                */
     int64_t part_size;
     int threads;          /* of a team, set by its owner                                          */
     int n;                /* of unknowns                                                          */
+    int n_followers;      /* numbers                                                              */
     int window;           /* differences at most                                                  */
     const double *weight; /* n: of the norm                                                       */
     int count, newest;    /* differences held, and the place of the last one                      */
@@ -43,12 +51,14 @@ typedef struct sti_Anderson {
     double gram[STI_ANDERSON_WINDOW][STI_ANDERSON_WINDOW]; /* of the differences of f              */
 } sti_Anderson;
 
-/* Room for n unknowns and `window` differences (at most STI_ANDERSON_WINDOW), memory empty. weight (n, positive) is
- * kept by address. The struct must be zero, but for its allocator, before the first call. */
-st_Status sti_anderson_begin(sti_Anderson *a, int n, int window, const double *weight, st_Error *err);
+/* Room for n unknowns, n_followers numbers that follow them, and `window` differences (at most STI_ANDERSON_WINDOW),
+ * memory empty. weight (n, positive) is kept by address. The struct must be zero, but for its allocator, before the
+ * first call. */
+st_Status sti_anderson_begin(sti_Anderson *a, int n, int n_followers, int window, const double *weight, st_Error *err);
 void sti_anderson_release(sti_Anderson *a);
 
-/* g is the image of x; on return it is the point to go on from. */
-void sti_anderson_next(sti_Anderson *a, const double *x, double *g);
+/* g is the image of x, and the followers (NULL: none) belong to it; on return they are the point to go on from.
+ * Differences are kept in single precision, so the followers then belong to g up to 1e-7 of its change. */
+void sti_anderson_next(sti_Anderson *a, const double *x, double *g, double *followers);
 
 #endif
