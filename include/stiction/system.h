@@ -298,7 +298,8 @@ ST_API st_StepInfo st_step_info(void);
 
 /* Advance by h. If events are located, integrators of order two stop at each event and then complete the step.
  * Integrators of order one end the step at the first collision; then info.h < h. info and err may be NULL. On an error
- * the state is unchanged. After a few steps of an unchanged scene, a step allocates no memory. */
+ * the state is unchanged, except that bodies may have fallen asleep or have been woken, and inlets and outlets have
+ * done their work. After a few steps of an unchanged scene, a step allocates no memory. */
 ST_API st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
 
 /* Current time [s]. */

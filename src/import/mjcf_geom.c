@@ -107,16 +107,21 @@ static st_Status inline_json(const sti_Mjcf *m, const sti_Element *at, const dou
                 sti_append_to(points, json_pack("[f, f, f]", scales[0] * x[0], scales[1] * x[1], scales[2] * x[2]));
             n = 0;
         }
-    bool fine = n == 0 && *text == '\0' && json_array_size(points) >= 4;
-    while (faces != NULL && fine && sti_next_number(&faces, &x[n]))
-        if (++n == 3) {
+    const double last = (double)json_array_size(points) - 1;
+    bool fine = n == 0 && *text == '\0' && last >= 3, corners = true;
+    while (faces != NULL && fine && corners && sti_next_number(&faces, &x[n])) {
+        corners = x[n] >= 0 && x[n] <= last && x[n] == floor(x[n]);
+        if (corners && ++n == 3) {
             triangles = sti_append_to(triangles, json_pack("[i, i, i]", (int)x[0], (int)x[1], (int)x[2]));
             n = 0;
         }
+    }
     fine = fine && n == 0 && (faces == NULL || *faces == '\0');
-    if (fine) return set_points(m, out, m->robot->def.meshes == STI_MESH_MESH, points, triangles);
+    if (fine && corners) return set_points(m, out, m->robot->def.meshes == STI_MESH_MESH, points, triangles);
     json_decref(points);
     json_decref(triangles);
+    if (!corners)
+        return sti_element_fail(m->robot->err, at, "face has %g, must be the number of a vertex, 0 to %g", x[n], last);
     return sti_element_fail(m->robot->err, at, "vertex and face must be numbers, three for each, four points at least");
 }
 

@@ -855,6 +855,16 @@ static void builtin_meshes(void **state)
         check_close(body(&robot, "b").mass, cases[k].volume, 1e-12 * cases[k].volume);
         st_scene_destroy(robot.scene);
     }
+    /* Numbers that are no corners were read behind the end of the vertices. */
+    static const char *const corners[] = {"4", "-1", "0.5", "1e300", "nan"};
+    for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++) {
+        char text[400];
+        snprintf(text, sizeof text,
+                 "<mujoco><asset>\n<mesh name='m' vertex='0 0 0 1 0 0 0 1 0 0 0 1' face='0 2 1 0 1 %s 0 3 2'/></asset>"
+                 "<worldbody><body><freejoint/><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
+                 corners[k]);
+        check_refused(text, 2, k < 3 ? "must be the number of a vertex, 0 to 3" : "face");
+    }
     check_refused("<mujoco><asset>\n<mesh name='m' builtin='cone' params='2 0'/></asset><worldbody><geom type='mesh' "
                   "mesh='m'/></worldbody></mujoco>",
                   2, "number 1 of params is 2");
