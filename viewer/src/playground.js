@@ -13,6 +13,7 @@ const KNOBS = {
   speed: (v) => [-2 * Math.abs(v), 2 * Math.abs(v)], velocity: (v) => [-2 * Math.abs(v), 2 * Math.abs(v)], torque: (v) => [-2 * Math.abs(v), 2 * Math.abs(v)], limit: (v) => [0, 2 * Math.abs(v)], amplitude: (v) => [0, 2 * Math.abs(v)], frequency: (v) => [0, 3 * Math.abs(v)],
   density: (v) => [v / 30, v * 30, true], mass: (v) => [v / 30, v * 30, true], radius: (v) => [v / 2, v * 2],
 };
+const UNITS = { rolling_friction: "m", spinning_friction: "m", young: "Pa", torque: "N m", density: "kg/m³", mass: "kg", radius: "m" }; // the same in every object
 const MOST_KNOBS = 8;
 // Settings for scenes that are far from real time with their own settings.
 const LIGHTER = { hourglass: { preset: "real-time", h: 0.005, tolerance: 0.02 }, drum: { preset: "real-time", h: 0.004, tolerance: 0.01 } };
@@ -121,7 +122,7 @@ class Playground {
       const sorted = [...groups].sort((a, b) => b[1].length - a[1].length).slice(0, 3);
       for (const [value, spans] of sorted) {
         const who = sorted.length > 1 ? names(spans.slice(0, 3)) : [];
-        made.push({ key, value, range: range(value), paths: spans.map((v) => v.path), label: key.replace("_", " ") + (who.length ? ` · ${who[0]}${spans.length > 1 ? ", …" : ""}` : "") });
+        made.push({ unit: UNITS[key] ? ` ${UNITS[key]}` : "", value, range: range(value), paths: spans.map((v) => v.path), label: key.replace("_", " ") + (who.length ? ` · ${who[0]}${spans.length > 1 ? ", …" : ""}` : "") });
       }
     }
     const shown = made.slice(0, MOST_KNOBS), same = shown.map((m) => m.label + m.paths.join()).join();
@@ -134,11 +135,11 @@ class Playground {
 
   presetKnob() { this.preset.value = this.header.choices.preset; }
 
-  knob({ value, range: [least, most, log], paths, label }) {
-    const to = log ? Math.log10 : (x) => x, from = log ? (x) => 10 ** x : (x) => x, output = el("output", {}, written(value)), keys = new Set(paths.map((p) => p.join("/")));
+  knob({ value, unit, range: [least, most, log], paths, label }) {
+    const to = log ? Math.log10 : (x) => x, from = log ? (x) => 10 ** x : (x) => x, output = el("output", {}, written(value) + unit), keys = new Set(paths.map((p) => p.join("/")));
     const turn = (e) => {
       const by = written(from(+e.target.value));
-      output.textContent = by;
+      output.textContent = by + unit;
       this.edit(replace(this.editor.text, scan(this.editor.text).values.filter((v) => keys.has(v.path.join("/"))), by));
     };
     return [el("span", { title: [...keys].slice(0, 12).join("\n") }, label), el("input", { type: "range", min: to(least), max: to(most), step: "any", value: to(value), "aria-label": label, oninput: turn }), output];
