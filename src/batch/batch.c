@@ -119,7 +119,8 @@ static st_Status load_into(const st_Batch *b, sti_BatchWorker *worker, int world
     st_Sink *rows = take_rows && w->has_rows && worker->system->work.trial.laid_out ? &w->rows : NULL;
     worker->world = -1;
     if (rows != NULL) w->has_rows = false;
-    STI_TRY(sti_restore_saved(worker->system, w->state.bytes, w->state.size, false, rows, err));
+    STI_TRY(sti_restore_saved(&worker->system->model, &worker->system->state, &worker->system->work, w->state.bytes,
+                              w->state.size, false, rows, err));
     worker->world = world;
     worker->version = w->version;
     return ST_OK;
@@ -580,7 +581,9 @@ static st_Status put_world_back(st_Batch *b, int world, int keyframe, st_Error *
         sti_BatchWorker *worker; /* it has the parameters of the world, which are kept */
         st_System *system = open_world(b, world, &worker, err);
         st_Status status = system != NULL ? ST_OK : ST_ERR_MEMORY;
-        if (status == ST_OK) status = sti_restore_saved(system, to->saved.bytes, to->saved.size, true, NULL, err);
+        if (status == ST_OK)
+            status = sti_restore_saved(&system->model, &system->state, &system->work, to->saved.bytes, to->saved.size,
+                                       true, NULL, err);
         if (status != ST_OK) worker->world = -1;
         const st_Status closed = close_world(b, world, worker, status == ST_OK ? err : NULL);
         STI_TRY(status);
@@ -786,7 +789,7 @@ static void sense(const st_Batch *b, const st_System *system, double *row)
     for (int c = 0; c < st_system_contact_count(system); c++) {
         int body[2];
         st_Vec3 force;
-        if (!sti_contact_push(system, c, body, &force)) continue;
+        if (!sti_contact_push(&system->model, &system->state, &system->work, c, body, &force)) continue;
         const int at[2] = {b->contact_sensor[body[0]], b->contact_sensor[body[1]]};
         for (int side = 0; side < 2; side++) {
             const double sign = side == 0 ? -1 : 1;

@@ -70,7 +70,7 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     STI_NEED(system, err);
     STI_NEED(out, err);
     *out = NULL;
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     if (!system->model.rigid) return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no joints");
     const st_Allocator *allocator =
         &system->model.given.allocator; /* the articulation may live longer than the system */

@@ -48,15 +48,16 @@ static st_Pose random_place(const sti_Inlet *inlet, uint64_t *random)
 }
 
 /* Is the ball around the body free? walls: only bodies that never move count. */
-static st_Status is_place_free(st_System *system, int body, st_Vec3 at, bool walls, bool *is, st_Error *err)
+static st_Status is_place_free(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int body,
+                               st_Vec3 at, bool walls, bool *is, st_Error *err)
 {
-    const sti_World *world = system->model.world;
-    const sti_Flow *flow = system->work.flow;
+    const sti_World *world = model->world;
+    const sti_Flow *flow = work->flow;
     const double reach = (1 + CLEAR) * world->collider.body_reach[body];
     const st_ShapeDef ball = st_sphere_def(reach);
     st_ShapeId near[16];
     int n = 0;
-    STI_TRY(st_system_overlaps(system, &ball, (st_Pose){at, {1, 0, 0, 0}}, UINT32_MAX, near, 16, &n, err));
+    STI_TRY(sti_find_overlaps(model, state, &ball, (st_Pose){at, {1, 0, 0, 0}}, UINT32_MAX, near, 16, &n, err));
     *is = walls || n == 0;
     for (int k = 0; walls && k < n && k < 16; k++)
         *is = *is && world->body[world->scene->shape_body[near[k].index1 - 1]].n_dofs > 0;
@@ -92,22 +93,22 @@ static st_Status list_bound(const sti_Model *model, sti_StepWork *work, st_Error
     return ST_OK;
 }
 
-static st_Status create_flow(st_System *system, st_Error *err)
+static st_Status create_flow(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const sti_World *world = system->model.world;
+    const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
-    const st_Allocator *a = &system->model.allocator;
-    sti_Flow *flow = system->work.flow = sti_alloc(a, 1, sizeof *flow);
+    const st_Allocator *a = &model->allocator;
+    sti_Flow *flow = work->flow = sti_alloc(a, 1, sizeof *flow);
     if (flow == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
     flow->inlet = sti_alloc(a, scene->n_inlets + 1, sizeof *flow->inlet);
     flow->marked = sti_alloc(a, world->n_bodies, sizeof *flow->marked);
     if (flow->inlet == NULL || flow->marked == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for inlets");
-    STI_TRY(list_bound(&system->model, &system->work, err));
+    STI_TRY(list_bound(model, work, err));
     for (int k = 0; k < scene->n_inlets; k++) {
         const sti_Inlet *inlet = &scene->inlet[k];
         sti_FlowInlet *out = &flow->inlet[k];
-        out->body = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->body);
-        out->due = sti_alloc(&system->model.allocator, inlet->number, sizeof *out->due);
+        out->body = sti_alloc(&model->allocator, inlet->number, sizeof *out->body);
+        out->due = sti_alloc(&model->allocator, inlet->number, sizeof *out->due);
         if (out->body == NULL || out->due == NULL)
             return sti_fail(err, ST_ERR_MEMORY, "inlet \"%s\": out of memory for %d grains", inlet->name,
                             inlet->number);
@@ -121,15 +122,15 @@ static st_Status create_flow(st_System *system, st_Error *err)
         }
         /* A place for the largest grain, whatever moves aside. */
         const sti_FlowInlet *grains = &flow->inlet[k];
-        const double *reach = system->model.world->collider.body_reach;
+        const double *reach = model->world->collider.body_reach;
         int largest = 0;
         for (int i = 1; i < grains->n; i++)
             if (reach[grains->body[i]] > reach[grains->body[largest]]) largest = i;
         uint64_t random = scene->inlet[k].seed;
         bool is = grains->n == 0;
         for (int i = 0; i < WALL_TRIES && !is; i++)
-            STI_TRY(is_place_free(system, grains->body[largest], random_place(&scene->inlet[k], &random).p, true, &is,
-                                  err));
+            STI_TRY(is_place_free(model, state, work, grains->body[largest], random_place(&scene->inlet[k], &random).p,
+                                  true, &is, err));
         if (!is) {
             return sti_fail(
                 err, ST_ERR_ARGUMENT,
@@ -146,7 +147,7 @@ static st_Status create_flow(st_System *system, st_Error *err)
                 const char *name = world->scene->names[STI_BODY].name[b];
                 if (!sti_name_matches(outlet->bodies, name)) continue;
                 n++;
-                if (system->work.bound[b])
+                if (work->bound[b])
                     return sti_fail(
                         err, ST_ERR_ARGUMENT,
                         "outlet \"%s\": bodies is \"%s\", but body \"%s\" is fixed, or has joints, springs or "
@@ -158,19 +159,15 @@ static st_Status create_flow(st_System *system, st_Error *err)
                                 outlet->name, outlet->bodies);
         }
     }
-    return sti_measures_create(&system->model, &system->work, err);
+    return sti_measures_create(model, work, err);
 }
 
-st_Status sti_flow_create(st_System **system, st_Error *err)
+st_Status sti_flow_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const st_Scene *scene = (*system)->model.world->scene;
+    const st_Scene *scene = model->world->scene;
     if (scene->n_inlets + scene->n_outlets + scene->n_measures == 0) return ST_OK;
-    const st_Status status = create_flow(*system, err);
-    if (status == ST_OK) return ST_OK;
-    sti_flow_destroy(&(*system)->model, &(*system)->work);
-    (*system)->model.world = NULL; /* still the caller's */
-    st_system_destroy(*system);
-    *system = NULL;
+    const st_Status status = create_flow(model, state, work, err);
+    if (status != ST_OK) sti_flow_destroy(model, work);
     return status;
 }
 
@@ -220,23 +217,23 @@ static st_Status take_out(const sti_Model *model, const sti_State *state, sti_St
     return ST_OK;
 }
 
-static st_Status bring_in(st_System *system, const sti_Inlet *inlet, const sti_FlowInlet *grains, st_Error *err)
+static st_Status bring_in(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Inlet *inlet,
+                          const sti_FlowInlet *grains, st_Error *err)
 {
-    const sti_World *world = system->model.world;
-    for (int k = 0; k < grains->n && grains->due[k] <= system->state.t; k++) {
+    const sti_World *world = model->world;
+    for (int k = 0; k < grains->n && grains->due[k] <= state->t; k++) {
         const int body = grains->body[k];
         if (world->presence[body] != STI_WAITS) continue;
-        uint64_t random = random_of(inlet, body, system->state.n_steps);
+        uint64_t random = random_of(inlet, body, state->n_steps);
         bool is = false;
         st_Pose pose = pose_identity();
         for (int tries = 0; tries < TRIES && !is; tries++) {
             pose = random_place(inlet, &random);
-            STI_TRY(is_place_free(system, body, pose.p, false, &is, err));
+            STI_TRY(is_place_free(model, state, work, body, pose.p, false, &is, err));
         }
         if (!is) return ST_OK; /* the others wait, too */
-        system->work.flow->marked[body] = 1;
-        STI_TRY(
-            add_change(&system->model, &system->work, (sti_FlowChange){body, STI_PRESENT, pose, inlet->velocity}, err));
+        work->flow->marked[body] = 1;
+        STI_TRY(add_change(model, work, (sti_FlowChange){body, STI_PRESENT, pose, inlet->velocity}, err));
     }
     return ST_OK;
 }
@@ -281,15 +278,12 @@ static st_Status apply_changes(const sti_Model *model, sti_State *state, sti_Ste
     return ST_OK;
 }
 
-st_Status sti_flow_step(st_System *system, st_Error *err)
+st_Status sti_flow_step(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    sti_Flow *flow = system->work.flow;
-    if (system->work.n_relocated > 0) {
+    sti_Flow *flow = work->flow;
+    if (work->n_relocated > 0) {
         /* Contacts of bodies that the user removed or inserted: those at the old places are dropped, those at the new
          * places are searched once for all of them. Sleeping neighbours wake. */
-        const sti_Model *model = &system->model;
-        sti_State *state = &system->state;
-        sti_StepWork *work = &system->work;
         sti_World *world = model->world;
         unsigned char *moved = sti_alloc(&model->allocator, world->n_bodies, sizeof *moved);
         if (moved == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
@@ -307,15 +301,14 @@ st_Status sti_flow_step(st_System *system, st_Error *err)
         state->history.known = false; /* schemes of more than one step start anew */
     }
     if (flow == NULL) return ST_OK;
-    const st_Scene *scene = system->model.world->scene;
+    const st_Scene *scene = model->world->scene;
     st_Status status = ST_OK;
     flow->n_changes = 0;
     for (int k = 0; k < scene->n_outlets && status == ST_OK; k++)
-        status = take_out(&system->model, &system->state, &system->work, &scene->outlet[k], err);
+        status = take_out(model, state, work, &scene->outlet[k], err);
     for (int k = 0; k < scene->n_inlets && status == ST_OK; k++)
-        status = bring_in(system, &scene->inlet[k], &flow->inlet[k], err);
-    if (status == ST_OK && flow->n_changes > 0)
-        status = apply_changes(&system->model, &system->state, &system->work, err);
+        status = bring_in(model, state, work, &scene->inlet[k], &flow->inlet[k], err);
+    if (status == ST_OK && flow->n_changes > 0) status = apply_changes(model, state, work, err);
     for (int k = 0; k < flow->n_changes; k++)
         flow->marked[flow->change[k].body] = 0;
     return status;

@@ -40,13 +40,13 @@ struct sti_Flow {
     int64_t change_capacity;
 };
 
-/* For a system whose scene has inlets, outlets or measures. Refuses an inlet inside a wall, an outlet for bound bodies;
- * then there is no system, and *system is NULL.                                                   */
-st_Status sti_flow_create(st_System **system, st_Error *err);
+/* Creates work->flow if the scene has inlets, outlets or measures. Refuses an inlet inside a wall and an outlet for
+ * bodies that cannot be removed. */
+st_Status sti_flow_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 void sti_flow_destroy(const sti_Model *model, sti_StepWork *work);
-/* Before a step: bodies in outlets go, grains that are due come; contacts of bodies that the user took out or put in
- * are looked for. */
-st_Status sti_flow_step(st_System *system, st_Error *err);
+/* Before a step: removes bodies in outlets and inserts grains that are due. Searches the contacts of bodies that the
+ * user removed or inserted. */
+st_Status sti_flow_step(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
 /* measure.c */
 st_Status sti_measures_create(const sti_Model *model, sti_StepWork *work, st_Error *err);
@@ -58,7 +58,7 @@ void sti_measures_after_step(const sti_Model *model, sti_State *state, sti_StepW
 st_Status sti_sensor_create(const sti_Model *model, const sti_MeasureEntry *sensor, sti_Measured *out, st_Error *err);
 void sti_sensor_before_step(const sti_Model *model, const sti_State *state, const sti_MeasureEntry *sensor,
                             sti_Measured *of);
-st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of, double *out,
-                          st_Error *err);
+st_Status sti_sensor_read(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                          const sti_MeasureEntry *sensor, const sti_Measured *of, double *out, st_Error *err);
 
 #endif

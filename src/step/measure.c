@@ -266,17 +266,16 @@ typedef struct Carrier {
 } Carrier;
 
 /* The loaded contacts of the last step whose point is in the region (NULL: anywhere). */
-static st_Status list_carriers(const st_System *system, const st_RegionDef *region, Carrier **out, int *n,
-                               int64_t *capacity, st_Error *err)
+static st_Status list_carriers(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                               const st_RegionDef *region, Carrier **out, int *n, int64_t *capacity, st_Error *err)
 {
-    const double h = sti_force_time(&system->work);
+    const double h = sti_force_time(work);
     *n = 0;
-    for (int k = 0; k < st_system_contact_count(system) && h > 0; k++) {
+    for (int k = 0; k < sti_contact_count(work) && h > 0; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0 || c.impulse[0] == 0) continue;
-        if (region != NULL && !st_region_holds(region, cell_image(&system->model.world->scene->cell, c.point)))
-            continue;
-        STI_TRY(STI_GROW(&system->model.allocator, *out, *capacity, *n + 1, err));
+        if (sti_contact_report(model, state, work, k, &c) != ST_OK || c.joint.index1 > 0 || c.impulse[0] == 0) continue;
+        if (region != NULL && !st_region_holds(region, cell_image(&model->world->scene->cell, c.point))) continue;
+        STI_TRY(STI_GROW(&model->allocator, *out, *capacity, *n + 1, err));
         (*out)[(*n)++] = (Carrier){c.a.index1, c.b.index1, c.point, mean_force(&c, h)};
     }
     return ST_OK;
@@ -308,17 +307,17 @@ static int largest_cluster(const sti_World *world, const Carrier *carrier, int n
     return largest;
 }
 
-static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *measure, const sti_Measured *of,
-                              double *out, st_Error *err)
+static st_Status measure_bulk(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                              const sti_MeasureEntry *measure, const sti_Measured *of, double *out, st_Error *err)
 {
-    const sti_World *world = system->model.world;
-    const st_Allocator *a = &system->model.allocator;
+    const sti_World *world = model->world;
+    const st_Allocator *a = &model->allocator;
     const double space = st_region_volume(&measure->region);
     double number = 0, mass = 0, volume = 0, stress[3][3] = {{0}};
     st_Vec3 momentum = {0, 0, 0}, linear, w;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (!is_inside(&system->model, &system->state, &measure->region, of, b)) continue;
-        sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
+        if (!is_inside(model, state, &measure->region, of, b)) continue;
+        sti_body_velocity(&world->body[b], state->v, &linear, &w);
         number++;
         mass += world->values.body[b].mass;
         volume += region_volume(world, b);
@@ -327,8 +326,8 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
     const st_Vec3 mean = mass > 0 ? scale(1 / mass, momentum) : momentum;
     double heat = 0;
     for (int b = 1; b < world->n_bodies; b++) {
-        if (!is_inside(&system->model, &system->state, &measure->region, of, b)) continue;
-        sti_body_velocity(&world->body[b], system->state.v, &linear, &w);
+        if (!is_inside(model, state, &measure->region, of, b)) continue;
+        sti_body_velocity(&world->body[b], state->v, &linear, &w);
         const st_Vec3 u = sub(linear, mean);
         const double x[3] = {u.x, u.y, u.z};
         heat += world->values.body[b].mass * dot(u, u);
@@ -339,17 +338,16 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
     int64_t capacity = 0;
     int n = 0, strong = 0, cluster = 0;
     double ends = 0, sum = 0, largest = 0;
-    st_Status status = list_carriers(system, &measure->region, &carrier, &n, &capacity, err);
+    st_Status status = list_carriers(model, state, work, &measure->region, &carrier, &n, &capacity, err);
     for (int k = 0; k < n && status == ST_OK; k++) {
         const Carrier *c = &carrier[k];
-        const st_Vec3 from = of->member[c->a] ? sti_pose(system->state.q, c->a).p : c->point;
-        const st_Vec3 to = of->member[c->b] ? sti_pose(system->state.q, c->b).p : c->point,
-                      l = sti_lever(world, to, from);
+        const st_Vec3 from = of->member[c->a] ? sti_pose(state->q, c->a).p : c->point;
+        const st_Vec3 to = of->member[c->b] ? sti_pose(state->q, c->b).p : c->point, l = sti_lever(world, to, from);
         const double f[3] = {c->force.x, c->force.y, c->force.z}, x[3] = {l.x, l.y, l.z};
         for (int i = 0; i < 9; i++)
             stress[i / 3][i % 3] += f[i / 3] * x[i % 3];
-        ends += is_inside(&system->model, &system->state, &measure->region, of, c->a) +
-                is_inside(&system->model, &system->state, &measure->region, of, c->b);
+        ends +=
+            is_inside(model, state, &measure->region, of, c->a) + is_inside(model, state, &measure->region, of, c->b);
         sum += norm(c->force);
         largest = fmax(largest, norm(c->force));
     }
@@ -395,22 +393,23 @@ static st_Status measure_bulk(const st_System *system, const sti_MeasureEntry *m
 /* ---- wall --------------------------------------------------------------------------------------------- */
 
 /* Force and torque on a body, or one shape of it, by contacts with members; the torque about the body's centre. */
-static void measure_wall(const st_System *system, const sti_Measured *of, double *out)
+static void measure_wall(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                         const sti_Measured *of, double *out)
 {
-    const double h = sti_force_time(&system->work);
-    const st_Vec3 about = sti_pose(system->state.q, of->wall).p;
+    const double h = sti_force_time(work);
+    const st_Vec3 about = sti_pose(state->q, of->wall).p;
     st_Vec3 force = {0, 0, 0}, torque = {0, 0, 0};
     double contacts = 0;
-    for (int k = 0; k < st_system_contact_count(system) && h > 0; k++) {
+    for (int k = 0; k < sti_contact_count(work) && h > 0; k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0) continue;
+        if (sti_contact_report(model, state, work, k, &c) != ST_OK || c.joint.index1 > 0) continue;
         const bool is_b = c.b.index1 == of->wall;
         const int other = is_b ? c.a.index1 : c.b.index1, shape = (is_b ? c.shape_b.index1 : c.shape_a.index1) - 1;
         if ((!is_b && c.a.index1 != of->wall) || !of->member[other]) continue;
         if (of->shape >= 0 && shape != of->shape) continue;
         const st_Vec3 f = scale(is_b ? 1 : -1, mean_force(&c, h));
         force = add(force, f);
-        torque = add(torque, cross(sti_lever(system->model.world, c.point, about), f));
+        torque = add(torque, cross(sti_lever(model->world, c.point, about), f));
         contacts += c.impulse[0] != 0;
     }
     const double values[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};
@@ -426,7 +425,7 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     const sti_World *world = system->model.world;
     if (system->work.flow == NULL || index < 0 || index >= world->scene->n_measures)
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_measure: there is no measure number %d", index);
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     const sti_MeasureEntry *measure = &world->scene->measure[index];
     const sti_Measured *of = &system->work.flow->measured[index];
     for (int n = 0; count != NULL && (n == 0 || st_measure_value_name(measure->type, n - 1, NULL) != NULL); n++)
@@ -436,9 +435,9 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
         memcpy(values, &system->work.flow->totals[2 * index], 2 * sizeof *values);
         break;
     case ST_MEASURE_BULK:
-        return measure_bulk(system, measure, of, values, err);
+        return measure_bulk(&system->model, &system->state, &system->work, measure, of, values, err);
     case ST_MEASURE_WALL:
-        measure_wall(system, of, values);
+        measure_wall(&system->model, &system->state, &system->work, of, values);
         break;
     case ST_MEASURE_REPOSE: {
         /* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth
@@ -471,7 +470,9 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
         values[2] = radius;
     } break;
     default:
-        return sti_sensor_read(system, measure, of, values, err);
+        return sti_sensor_read(&system->model, &system->state,
+                               (sti_StepWork *)&system->work, /* energies are kept in it */
+                               measure, of, values, err);
     }
     return ST_OK;
 }

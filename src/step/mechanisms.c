@@ -404,7 +404,8 @@ static st_Status step_with_pushes(sti_Mechanisms *m, st_Error *err)
 {
     st_System *s = m->system;
     sti_World *here = s->model.world;
-    if (m->stepped) STI_TRY(sti_restore_saved(s, m->saved, m->saved_size, true, NULL, err));
+    if (m->stepped)
+        STI_TRY(sti_restore_saved(&s->model, &s->state, &s->work, m->saved, m->saved_size, true, NULL, err));
     m->stepped = true;
     int n = here->n_pushes; /* pushes of the user, which are in the saved state */
     for (int k = 0; k < m->n_grains; k++) {

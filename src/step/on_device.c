@@ -746,10 +746,10 @@ static st_Status fetch_state(const sti_Model *model, const sti_State *state, sti
     return status;
 }
 
-st_Status sti_device_fetch(const st_System *system, st_Error *err)
+st_Status sti_device_fetch(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_Error *err)
 {
-    sti_OnDevice *d = system->work.on_device;
-    return d != NULL && d->away ? fetch_state(&system->model, &system->state, d, false, err) : ST_OK;
+    sti_OnDevice *d = work->on_device;
+    return d != NULL && d->away ? fetch_state(model, state, d, false, err) : ST_OK;
 }
 
 /* How far the joint's rows are from 0; those of a motor, too. */
@@ -776,95 +776,97 @@ static st_Status fetch_driven(const sti_Model *model, const sti_State *state, co
 
 /* The step, as st_system_step says. A state that was not made by the last step is copied to the device first. Without
  * mechanisms the new state stays there until it is read. A step that fails restores the state on the host.        */
-st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *err)
+st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                          st_Error *err)
 {
-    sti_OnDevice *d = s->work.on_device;
+    sti_OnDevice *d = work->on_device;
     sti_FlatInfo flat;
-    const sti_World *world = s->model.world;
+    const sti_World *world = model->world;
     for (int p = 0; p < world->n_pushes; p++)
         if (d->part[world->push[p].body] != STI_PART_MECHANISM)
-            return refuse_on_device(&s->model.def, err, "a push (st_system_push) on body",
+            return refuse_on_device(&model->def, err, "a push (st_system_push) on body",
                                     world->scene->names[STI_BODY].name[world->push[p].body]);
-    const bool afresh = s->state.fresh || !s->work.device_has_state;
+    const bool afresh = state->fresh || !work->device_has_state;
     if (afresh) {
         double all_kinetic, all_potential;
-        STI_TRY(st_system_energy(s, &all_kinetic, &all_potential, err));
+        STI_TRY(sti_device_fetch(model, state, work, err));
+        STI_TRY(sti_energies(model, state, work, &all_kinetic, &all_potential, err));
         d->energy = all_kinetic + all_potential;
-        memcpy(d->q, s->state.q, (size_t)d->n_bodies * 7 * sizeof *d->q);
+        memcpy(d->q, state->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
         for (int b = 1; b < world->n_bodies; b++)
             for (int k = 0; k < 6; k++)
                 d->v[6 * (int64_t)(b - 1) + k] = d->part[b] != STI_PART_MECHANISM && world->body[b].n_dofs == 6
-                                                     ? s->state.v[world->body[b].v_first + k]
+                                                     ? state->v[world->body[b].v_first + k]
                                                      : 0;
         STI_TRY(d->device->put(d->pile, d->q, d->v, err));
-        if (d->n_start > 0 && !s->state.fresh && d->device->put_impulses != NULL)
+        if (d->n_start > 0 && !state->fresh && d->device->put_impulses != NULL)
             STI_TRY(d->device->put_impulses(d->pile, d->start, d->n_start, d->h_start, err));
     }
-    s->work.device_has_state = false;
-    const double before = s->state.t, end = sti_next_time(&s->state, h);
+    work->device_has_state = false;
+    const double before = state->t, end = sti_next_time(state, h);
     double kinetic, potential;
-    driven_energy(&s->model, &s->state, &s->work, &kinetic, &potential);
+    driven_energy(model, state, work, &kinetic, &potential);
     const double driven_before = kinetic + potential;
-    sti_cancel_begin(&s->model, &s->work);
-    st_Status status = sti_go_on(&s->model, &s->state, &s->work, err);
+    sti_cancel_begin(model, work);
+    st_Status status = sti_go_on(model, state, work, err);
     if (status == ST_OK && d->mechanisms != NULL)
-        status = sti_mechanisms_begin(d->mechanisms, &s->model, &s->state, h, afresh, err);
+        status = sti_mechanisms_begin(d->mechanisms, model, state, h, afresh, err);
     if (status == ST_OK && d->mechanisms != NULL) {
         int n;
         const int *grain = sti_mechanisms_grains(d->mechanisms, &n);
         status = d->device->couple(d->pile, grain, n, err);
     }
-    if (status == ST_OK) status = drive_bodies(&s->model, &s->state, &s->work, h, end, err);
+    if (status == ST_OK) status = drive_bodies(model, state, work, h, end, err);
     if (status == ST_OK) status = d->device->step(d->pile, h, &flat, err);
-    sti_cancel_end(&s->model, &s->state, &s->work, status, err);
+    sti_cancel_end(model, state, work, status, err);
     const bool moved = status == ST_OK;
-    if (moved && !(flat.fastest <= s->model.def.speed_limit)) { /* which one? */
+    if (moved && !(flat.fastest <= model->def.speed_limit)) { /* which one? */
         status = d->device->get(d->pile, 0, d->n_bodies, d->q, d->v, err);
-        if (status == ST_OK) gather_velocities(s->model.world, d->v, s->work.v_new);
-        if (status == ST_OK) status = sti_check_velocity(&s->model, &s->state, &s->work, s->work.v_new, end, err);
+        if (status == ST_OK) gather_velocities(model->world, d->v, work->v_new);
+        if (status == ST_OK) status = sti_check_velocity(model, state, work, work->v_new, end, err);
     }
-    if (status == ST_OK) status = fetch_driven(&s->model, &s->state, d, err);
+    if (status == ST_OK) status = fetch_driven(model, state, d, err);
     if (status == ST_OK && d->mechanisms != NULL) { /* they look for grains that are near */
-        status = d->device->get(d->pile, 0, d->n_bodies, s->state.q, d->v, err);
-        if (status == ST_OK) gather_velocities(world, d->v, s->state.v);
-        if (status == ST_OK) sti_mechanisms_take(d->mechanisms, &s->model, &s->state);
+        status = d->device->get(d->pile, 0, d->n_bodies, state->q, d->v, err);
+        if (status == ST_OK) gather_velocities(world, d->v, state->v);
+        if (status == ST_OK) sti_mechanisms_take(d->mechanisms, model, state);
     }
-    sti_forget_step(&s->model, &s->state, &s->work);
-    if (status != ST_OK && d->away) STI_TRY(fetch_state(&s->model, &s->state, d, moved, err));
+    sti_forget_step(model, state, work);
+    if (status != ST_OK && d->away) STI_TRY(fetch_state(model, state, d, moved, err));
     STI_TRY(status);
     d->away = d->mechanisms == NULL;
 #ifndef NDEBUG
-    if (d->away) lose_grains(&s->model, &s->state, d); /* shows readers that do not fetch */
+    if (d->away) lose_grains(model, state, d); /* shows readers that do not fetch */
 #endif
-    s->model.world->collider.asked = false; /* rays and distances are those of the new state */
-    sti_time_reached(&s->state.grid, before, h);
-    s->state.t = end;
-    s->state.fresh = false;
-    s->state.n_steps++;
+    model->world->collider.asked = false; /* rays and distances are those of the new state */
+    sti_time_reached(&state->grid, before, h);
+    state->t = end;
+    state->fresh = false;
+    state->n_steps++;
     for (int k = 0; k < d->n_driven; k++) { /* the nearest turn to where the motor went: whole turns are counted */
-        const sti_Joint *joint = &s->model.world->joint[d->driven_joint[k]];
+        const sti_Joint *joint = &model->world->joint[d->driven_joint[k]];
         if (joint->type == ST_JOINT_REVOLUTE)
-            s->state.q[s->model.world->angle[joint->angle[joint->coordinate[0]]].q] = d->driven_x[k];
+            state->q[model->world->angle[joint->angle[joint->coordinate[0]]].q] = d->driven_x[k];
     }
-    sti_angles_update(s->model.world, s->state.q);
-    sti_angles_settle(s->model.world, s->state.q);
+    sti_angles_update(model->world, state->q);
+    sti_angles_settle(model->world, state->q);
     sti_Works done = {0};
     if (d->mechanisms != NULL) { /* driven bodies are in their system, too */
         STI_TRY(sti_mechanisms_energy(d->mechanisms, &kinetic, &potential, &done, err));
         flat.friction += done.friction;
         flat.given += done.given;
     } else { /* what they gain is the work of their motors and of gravity */
-        driven_energy(&s->model, &s->state, &s->work, &kinetic, &potential);
+        driven_energy(model, state, work, &kinetic, &potential);
         flat.given += kinetic + potential - driven_before;
     }
     flat.kinetic += kinetic;
     flat.potential += potential;
-    s->state.works.friction += flat.friction;
-    s->state.works.given += flat.given;
-    s->state.works.damping += done.damping;
-    s->state.works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction - flat.given - done.damping;
+    state->works.friction += flat.friction;
+    state->works.given += flat.given;
+    state->works.damping += done.damping;
+    state->works.unexplained += flat.kinetic + flat.potential - d->energy - flat.friction - flat.given - done.damping;
     d->energy = flat.kinetic + flat.potential;
-    s->work.device_has_state = true;
+    work->device_has_state = true;
     d->fetched = d->kept = false;
     d->n_contacts = flat.contacts;
     d->h = h;
@@ -877,12 +879,12 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->penetration = flat.overlap;
     info->kinetic = flat.kinetic;
     info->potential = flat.potential;
-    info->friction = s->state.works.friction;
-    info->work = s->state.works.given;
-    info->damping = s->state.works.damping;
+    info->friction = state->works.friction;
+    info->work = state->works.given;
+    info->damping = state->works.damping;
     for (int k = 0; k < d->n_driven; k++)
-        info->joint_error = fmax(info->joint_error, joint_error_at(&s->model, &s->state, d->driven_joint[k]));
-    info->unexplained = s->state.works.unexplained; /* impacts, overlaps and the scheme are not told apart */
+        info->joint_error = fmax(info->joint_error, joint_error_at(model, state, d->driven_joint[k]));
+    info->unexplained = state->works.unexplained; /* impacts, overlaps and the scheme are not told apart */
     info->struck = flat.struck;
     info->rebounds_limited = flat.limited;
     info->recovery = 1;
@@ -891,7 +893,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
     info->solve.work = flat.sweeps;
     info->solve.residual.natural = flat.residual;
     info->solve.residual.worst_contact = -1;
-    info->solve.converged = flat.residual <= (s->model.given.tolerance > 0 ? s->model.given.tolerance : 1e-3);
+    info->solve.converged = flat.residual <= (model->given.tolerance > 0 ? model->given.tolerance : 1e-3);
     if (d->mechanisms != NULL) {
         const st_StepInfo *beside = sti_mechanisms_info(d->mechanisms);
         info->contacts += st_system_contact_count(sti_mechanisms_system(d->mechanisms));
@@ -901,7 +903,7 @@ st_Status sti_device_step(st_System *s, double h, st_StepInfo *info, st_Error *e
         info->struck += beside->struck;
         info->solve.converged = info->solve.converged && beside->solve.converged;
     }
-    sti_lap(&s->work, ST_STAGE_SOLVE);
+    sti_lap(work, ST_STAGE_SOLVE);
     return ST_OK;
 }
 

@@ -9,10 +9,11 @@ struct sti_FlatImpulse; /* device/flat_pile.h */
 /* Creates work->on_device if the settings ask for it. */
 st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 void sti_device_destroy(const sti_Model *model, sti_StepWork *work);
-st_Status sti_device_step(st_System *system, double h, st_StepInfo *info, st_Error *err);
+st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
+                          st_Error *err);
 /* Copies the state from the device, if the host has an older one. Every public function that reads coordinates or
  * velocities calls this first. If the device fails, those of grains become NaN. */
-st_Status sti_device_fetch(const st_System *system, st_Error *err);
+st_Status sti_device_fetch(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_Error *err);
 
 /* Reports of the last step. */
 int sti_device_contact_count(const sti_StepWork *work);

@@ -111,7 +111,7 @@ st_Status st_system_set_pose(st_System *system, st_BodyId body, const st_Pose *p
     if (!(fabs(length - 1.0) <= STI_UNIT))
         return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": its orientation has length %g, must be a unit quaternion",
                         body_name(&system->model, body), length);
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     sti_start_lap(&system->work);
     for (int b = 1; b < world->n_bodies && led; b++) /* any of them may rest on it */
         STI_TRY(sti_wake_now(&system->model, &system->state, &system->work, b, err));
@@ -146,7 +146,7 @@ st_Status st_system_set_velocity(st_System *system, st_BodyId body, const st_Vec
     st_Vec3 v, w;
     body = sti_body_now(system->model.world->scene, body);
     STI_TRY(sti_check_movable(&system->model, "st_system_set_velocity", body, err));
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     const sti_Body *it = &system->model.world->body[body.index1];
     sti_body_velocity(it, system->state.v, &v, &w);
     if (velocity != NULL) v = *velocity;

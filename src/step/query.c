@@ -99,15 +99,11 @@ static void cast_in_cell(const sti_World *world, Cast cast, double length)
     }
 }
 
-st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out, st_Error *err)
+st_Status sti_rays(const sti_Model *model, const sti_State *state, const st_Ray *rays, int n, uint32_t groups,
+                   st_RayHit *out, st_Error *err)
 {
-    STI_NEED(system, err);
     sti_World *world;
-    if (n < 0 || (n > 0 && (rays == NULL || out == NULL)))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_rays: %d rays, must be given with room for as many answers",
-                        n);
-    STI_TRY(sti_device_fetch(system, err));
-    STI_TRY(placed_world(&system->model, &system->state, &world, err));
+    STI_TRY(placed_world(model, state, &world, err));
     for (int k = 0; k < n; k++) {
         const st_Ray *ray = &rays[k];
         st_RayHit *hit = &out[k];
@@ -131,6 +127,16 @@ st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t 
         if (hit->shape.index1 != 0) hit->point = add(from, scale(hit->distance, cast.way));
     }
     return ST_OK;
+}
+
+st_Status st_system_rays(st_System *system, const st_Ray *rays, int n, uint32_t groups, st_RayHit *out, st_Error *err)
+{
+    STI_NEED(system, err);
+    if (n < 0 || (n > 0 && (rays == NULL || out == NULL)))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_rays: %d rays, must be given with room for as many answers",
+                        n);
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
+    return sti_rays(&system->model, &system->state, rays, n, groups, out, err);
 }
 
 st_Status st_system_ray(st_System *system, st_Vec3 from, st_Vec3 direction, double length, uint32_t groups,
@@ -171,7 +177,7 @@ st_Status st_system_distance(st_System *system, st_ShapeId a, st_ShapeId b, st_C
     STI_NEED(system, err);
     STI_NEED(out, err);
     sti_World *world;
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     STI_TRY(placed_world(&system->model, &system->state, &world, err));
     sti_Collider *c = &world->collider;
     const int i = sti_shape_now(world->scene, a).index1 - 1, j = sti_shape_now(world->scene, b).index1 - 1;
@@ -299,17 +305,11 @@ static int by_shape(const void *x, const void *y)
     return a < b ? -1 : a > b;
 }
 
-st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, st_ShapeId *out,
-                             int room, int *count, st_Error *err)
+st_Status sti_find_overlaps(const sti_Model *model, const sti_State *state, const st_ShapeDef *def, st_Pose pose,
+                            uint32_t groups, st_ShapeId *out, int room, int *count, st_Error *err)
 {
-    STI_NEED(system, err);
-    STI_NEED(count, err);
     Probe probe;
-    if (room < 0 || (room > 0 && out == NULL))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_overlaps: room for %d ids%s", room,
-                        room < 0 ? ", must be >= 0" : ", but none is given");
-    STI_TRY(sti_device_fetch(system, err));
-    STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, 0, &probe, err));
+    STI_TRY(place_probe(model, state, def, pose, groups, 0, &probe, err));
     st_Status status = visit_near(&probe, note_overlap);
     if (probe.n_list > 1) qsort(probe.list, (size_t)probe.n_list, sizeof *probe.list, by_shape);
     int n = 0;
@@ -324,6 +324,18 @@ st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose 
     return status;
 }
 
+st_Status st_system_overlaps(st_System *system, const st_ShapeDef *def, st_Pose pose, uint32_t groups, st_ShapeId *out,
+                             int room, int *count, st_Error *err)
+{
+    STI_NEED(system, err);
+    STI_NEED(count, err);
+    if (room < 0 || (room > 0 && out == NULL))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_overlaps: room for %d ids%s", room,
+                        room < 0 ? ", must be >= 0" : ", but none is given");
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
+    return sti_find_overlaps(&system->model, &system->state, def, pose, groups, out, room, count, err);
+}
+
 st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose pose, double within, uint32_t groups,
                             st_Closest *out, st_Error *err)
 {
@@ -333,7 +345,7 @@ st_Status st_system_closest(st_System *system, const st_ShapeDef *def, st_Pose p
     *out = (st_Closest){.gap = INFINITY};
     if (isnan(within))
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_closest: within is %g, must be a number", within);
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     STI_TRY(place_probe(&system->model, &system->state, def, pose, groups, within, &probe, err));
     probe.closest = out;
     st_Status status = visit_near(&probe, note_closest);

@@ -137,42 +137,43 @@ static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
     return ST_OK;
 }
 
-static st_Status carry(const sti_State *state, const sti_StepWork *work, st_System *now, Moved *moved, st_Error *err)
+/* Copies what lasts from the state and work of the system to those of the next one. */
+static st_Status carry(const sti_State *state, const sti_StepWork *work, const sti_Model *model, sti_State *next,
+                       sti_StepWork *next_work, Moved *moved, st_Error *err)
 {
-    moved->now = now->model.world;
+    moved->now = model->world;
     find_shapes(moved);
     find_joints(moved);
     /* Contacts held closed: those that were held, and new contacts that touch. */
     int n = 0;
-    for (int k = 0; k < now->state.active.n; k++)
-        if (is_new(moved, now->state.active.id[k])) now->state.active.id[n++] = now->state.active.id[k];
-    now->state.active.n = n;
-    STI_TRY(carry_ids(&now->model, moved, &state->active, &now->state.active, err));
+    for (int k = 0; k < next->active.n; k++)
+        if (is_new(moved, next->active.id[k])) next->active.id[n++] = next->active.id[k];
+    next->active.n = n;
+    STI_TRY(carry_ids(model, moved, &state->active, &next->active, err));
     /* Contacts that were loaded at the end of the last step, including those of sleeping bodies. Otherwise integrators
      * of order two would treat resting contacts as new ones, and make their next step a rough one. */
-    STI_TRY(carry_ids(&now->model, moved, &state->loaded, &now->state.loaded, err));
+    STI_TRY(carry_ids(model, moved, &state->loaded, &next->loaded, err));
     for (int k = 0; k < work->sleep.n_contacts; k++) {
         uint64_t id = work->sleep.contact[k].impulse.id;
         if (work->sleep.contact[k].impulse.r[0] > 0 && move_id(moved, &id))
-            STI_TRY(sti_ids_add(&now->model.allocator, &now->state.loaded, id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &next->loaded, id, err));
     }
     /* Also those under sleeping bodies, which wake. */
     const int64_t count = (int64_t)state->forces.n + work->sleep.n_contacts;
-    STI_TRY(STI_GROW(&now->model.allocator, now->state.forces.at, now->state.forces.capacity, count, err));
-    now->state.forces.n = 0;
+    STI_TRY(STI_GROW(&model->allocator, next->forces.at, next->forces.capacity, count, err));
+    next->forces.n = 0;
     for (int k = 0; k < state->forces.n; k++)
-        carry_force(moved, state->forces.at[k], &now->state);
+        carry_force(moved, state->forces.at[k], next);
     for (int k = 0; k < work->sleep.n_contacts; k++)
-        carry_force(moved, work->sleep.contact[k].impulse, &now->state);
-    if (now->state.forces.n > 1)
-        qsort(now->state.forces.at, (size_t)now->state.forces.n, sizeof *now->state.forces.at, by_id_and_element);
+        carry_force(moved, work->sleep.contact[k].impulse, next);
+    if (next->forces.n > 1) qsort(next->forces.at, (size_t)next->forces.n, sizeof *next->forces.at, by_id_and_element);
     /* Patches contain the place of their deformations. All deformations are copied, including those of removed
      * contacts. */
     const sti_Patches *from = &state->patches;
-    sti_Patches *to = &now->state.patches;
+    sti_Patches *to = &next->patches;
     if (from->n != 0) {
-        STI_TRY(STI_GROW(&now->model.allocator, to->patch, to->patch_capacity, from->n, err));
-        STI_TRY(STI_GROW(&now->model.allocator, to->delta, to->delta_capacity, from->n_delta, err));
+        STI_TRY(STI_GROW(&model->allocator, to->patch, to->patch_capacity, from->n, err));
+        STI_TRY(STI_GROW(&model->allocator, to->delta, to->delta_capacity, from->n_delta, err));
         memcpy(to->delta, from->delta, (size_t)from->n_delta * sizeof *to->delta);
         to->n_delta = from->n_delta;
         for (int k = 0; k < from->n; k++) {
@@ -180,22 +181,22 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, st_Syst
             if (move_id(moved, &patch.id)) to->patch[to->n++] = patch;
         }
         if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
-        STI_TRY(sti_patches_know(&now->model, &now->work, to, err));
+        STI_TRY(sti_patches_know(model, next_work, to, err));
     }
-    carry_controls(moved, now->model.world);
-    STI_TRY(carry_pushes(moved, now->model.world, err));
-    now->work.rows_stale = now->model.world->n_controls > 0;
-    now->state.n_steps = state->n_steps;
-    now->state.stalled = state->stalled;
-    now->state.works = state->works;
-    now->state.grid = state->grid;
-    now->state.fastest.speed = state->fastest.speed;
-    now->state.fastest.pull = state->fastest.pull;
-    now->work.initial_position = work->initial_position;
-    now->work.initial_velocity = work->initial_velocity;
-    now->state.n_changes = state->n_changes;
-    now->work.n_relocated = sti_relocated_count(now->model.world);
-    memcpy(now->work.clock.seconds, work->clock.seconds, sizeof now->work.clock.seconds);
+    carry_controls(moved, model->world);
+    STI_TRY(carry_pushes(moved, model->world, err));
+    next_work->rows_stale = model->world->n_controls > 0;
+    next->n_steps = state->n_steps;
+    next->stalled = state->stalled;
+    next->works = state->works;
+    next->grid = state->grid;
+    next->fastest.speed = state->fastest.speed;
+    next->fastest.pull = state->fastest.pull;
+    next_work->initial_position = work->initial_position;
+    next_work->initial_velocity = work->initial_velocity;
+    next->n_changes = state->n_changes;
+    next_work->n_relocated = sti_relocated_count(model->world);
+    memcpy(next_work->clock.seconds, work->clock.seconds, sizeof next_work->clock.seconds);
     return ST_OK;
 }
 
@@ -208,7 +209,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         return sti_fail(err, ST_ERR_ARGUMENT, "st_system_change: system and scene must be given");
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED, "a system of your own model has no scene to change");
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     Moved moved;
     sti_World *world;
     const sti_World *was = system->model.world;
@@ -232,7 +233,7 @@ st_Status st_system_change(st_System *system, const st_Scene *scene, st_Error *e
         if (status != ST_OK) sti_world_destroy(world);
     }
     if (status == ST_OK) {
-        status = carry(&system->state, &system->work, next, &moved, err);
+        status = carry(&system->state, &system->work, &next->model, &next->state, &next->work, &moved, err);
         if (status != ST_OK) {
             st_system_destroy(next);
             next = NULL;
@@ -254,17 +255,6 @@ int st_system_changes(const st_System *system)
     return system->state.n_changes;
 }
 
-static st_Status take_state(const st_System *from, st_System *to, st_Error *err)
-{
-    const size_t size = st_system_save(from, NULL, 0);
-    void *bytes = sti_alloc(&from->model.allocator, (int64_t)size, 1);
-    if (bytes == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a state of %zu bytes", size);
-    st_system_save(from, bytes, size);
-    st_Status status = st_system_restore(to, bytes, size, err);
-    sti_free(&from->model.allocator, bytes, (int64_t)size, 1);
-    return status;
-}
-
 st_Status st_system_clone(const st_System *system, st_System **out, st_Error *err)
 {
     if (system == NULL || out == NULL)
@@ -273,7 +263,7 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     if (!system->model.rigid)
         return sti_fail(err, ST_ERR_UNSUPPORTED,
                         "a system of your own model cannot be cloned: create another system and use st_system_restore");
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
     const sti_World *from = system->model.world;
     const sti_State *state = &system->state;
     sti_World *world;
@@ -288,7 +278,15 @@ st_Status st_system_clone(const st_System *system, st_System **out, st_Error *er
     (*out)->work.initial_position = system->work.initial_position;
     (*out)->work.initial_velocity = system->work.initial_velocity;
     memcpy((*out)->work.clock.seconds, system->work.clock.seconds, sizeof system->work.clock.seconds);
-    status = take_state(system, *out, err);
+    const size_t size = st_system_save(system, NULL, 0);
+    void *bytes = sti_alloc(&system->model.allocator, (int64_t)size, 1);
+    if (bytes != NULL) {
+        st_system_save(system, bytes, size);
+        status = st_system_restore(*out, bytes, size, err);
+        sti_free(&system->model.allocator, bytes, (int64_t)size, 1);
+    } else {
+        status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a state of %zu bytes", size);
+    }
     if (status != ST_OK) {
         st_system_destroy(*out);
         *out = NULL;

@@ -66,10 +66,15 @@ static int n_solved(const sti_StepWork *work)
     return in_sums(work) ? work->impulses.total.n : work->step.n_gaps;
 }
 
+int sti_contact_count(const sti_StepWork *work)
+{
+    if (work->on_device != NULL) return sti_device_contact_count(work);
+    return n_solved(work) + work->sleep.n_contacts;
+}
+
 int st_system_contact_count(const st_System *system)
 {
-    if (system->work.on_device != NULL) return sti_device_contact_count(&system->work);
-    return n_solved(&system->work) + system->work.sleep.n_contacts;
+    return sti_contact_count(&system->work);
 }
 
 /* H'v of a contact, and its belt: u without the terms of drift, impact law and compliance. In a pile (order one,
@@ -100,18 +105,16 @@ static sti_ContactImpulse contact_of_stage(const sti_Model *model, const sti_Sta
     return out;
 }
 
-st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
+st_Status sti_contact_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                             st_ContactReport *out)
 {
-    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const int n = n_solved(&system->work);
-    if (index < 0 || index >= st_system_contact_count(system)) return ST_ERR_ARGUMENT;
-    if (system->work.on_device != NULL)
-        return sti_device_contact(&system->model, &system->state, &system->work, index, out);
+    const int n = n_solved(work);
+    if (index < 0 || index >= sti_contact_count(work)) return ST_ERR_ARGUMENT;
+    if (work->on_device != NULL) return sti_device_contact(model, state, work, index, out);
     if (index < n) {
-        const sti_StepWork *work = &system->work;
-        const sti_ContactImpulse i = in_sums(work) ? work->impulses.total.contact[index]
-                                                   : contact_of_stage(&system->model, &system->state, work, index);
-        const int joint = system->model.rigid ? sti_limit_joint(i.id) : -1;
+        const sti_ContactImpulse i =
+            in_sums(work) ? work->impulses.total.contact[index] : contact_of_stage(model, state, work, index);
+        const int joint = model->rigid ? sti_limit_joint(i.id) : -1;
         const double rate = per_second(work);
         *out = (st_ContactReport){.id = i.id,
                                   .a = {i.a},
@@ -124,7 +127,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                                   .tangent = i.tangent,
                                   .gap = i.gap,
                                   .dim = i.dim,
-                                  .struck = sti_is_struck(&system->model, &system->state, work, i.id, i.a, i.b)};
+                                  .struck = sti_is_struck(model, state, work, i.id, i.a, i.b)};
         memcpy(out->velocity, i.velocity, sizeof out->velocity);
         for (int k = 0; k < i.dim; k++) {
             out->impulse[k] = i.r[STI_FINITE][k] + i.r[STI_IMPACT][k];
@@ -136,7 +139,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
         }
     } else {
         /* One among bodies that sleep: no velocity, and the force it fell asleep with. */
-        const sti_Sleeper *sleeper = &system->work.sleep.contact[index - n];
+        const sti_Sleeper *sleeper = &work->sleep.contact[index - n];
         const sti_Impulse *i = &sleeper->impulse;
         int joint = sti_limit_joint(i->id);
         *out = (st_ContactReport){.id = i->id,
@@ -152,7 +155,7 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
                                   .dim = i->dim,
                                   .asleep = true};
         for (int k = 0; k < i->dim; k++)
-            out->impulse[k] = system->state.history.h * i->r[k];
+            out->impulse[k] = state->history.h * i->r[k];
         if (joint < 0) {
             out->force = sti_contact_along(i->dim, i->r, i->normal, i->tangent);
             out->torque = sti_contact_about(i->dim, i->r, i->normal, i->tangent);
@@ -161,10 +164,15 @@ st_Status st_system_contact(const st_System *system, int index, st_ContactReport
     return ST_OK;
 }
 
-bool sti_contact_push(const st_System *system, int index, int body[2], st_Vec3 *force)
+st_Status st_system_contact(const st_System *system, int index, st_ContactReport *out)
 {
-    const sti_Model *model = &system->model;
-    const sti_StepWork *work = &system->work;
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    return sti_contact_report(&system->model, &system->state, &system->work, index, out);
+}
+
+bool sti_contact_push(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index, int body[2],
+                      st_Vec3 *force)
+{
     st_ContactReport report;
     if (work->on_device == NULL && index < n_solved(work)) { /* without its velocity, which takes most of the time */
         sti_ContactImpulse own;
@@ -172,31 +180,32 @@ bool sti_contact_push(const st_System *system, int index, int body[2], st_Vec3 *
         if (i == &own) sti_contact_impulse(work, index, STI_FINITE, &own);
         body[0] = i->a, body[1] = i->b;
         *force = scale(per_second(work), i->linear[STI_FINITE]);
-        return sti_limit_joint(i->id) < 0 && !sti_is_struck(model, &system->state, work, i->id, i->a, i->b);
+        return sti_limit_joint(i->id) < 0 && !sti_is_struck(model, state, work, i->id, i->a, i->b);
     }
-    if (st_system_contact(system, index, &report) != ST_OK) return false;
+    if (sti_contact_report(model, state, work, index, &report) != ST_OK) return false;
     body[0] = report.a.index1, body[1] = report.b.index1;
     *force = report.force;
     return report.joint.index1 <= 0;
 }
 
 /* The contacts of bodies first .. first + count - 1. */
-static st_Status sum_contacts(const st_System *system, int first, int count, st_Vec3 *force, st_Vec3 *torque)
+static st_Status sum_contacts(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int first,
+                              int count, st_Vec3 *force, st_Vec3 *torque)
 {
     for (int k = 0; k < count; k++)
         force[k] = torque[k] = vec3(0, 0, 0);
-    for (int c = 0; c < st_system_contact_count(system); c++) {
+    for (int c = 0; c < sti_contact_count(work); c++) {
         st_ContactReport contact;
-        STI_TRY(st_system_contact(system, c, &contact));
+        STI_TRY(sti_contact_report(model, state, work, c, &contact));
         if (contact.joint.index1 > 0) continue;
         const int body[2] = {contact.a.index1, contact.b.index1};
         for (int e = 0; e < 2; e++) {
             const int k = body[e] - first;
             if (k < 0 || k >= count || (e == 0 && body[0] == body[1])) continue;
             const double sign = e == 1 ? 1 : -1;
-            const st_Vec3 one = scale(sign, contact.force), centre = sti_pose(system->work.step.q, body[e]).p;
+            const st_Vec3 one = scale(sign, contact.force), centre = sti_pose(work->step.q, body[e]).p;
             force[k] = add(force[k], one);
-            torque[k] = add(torque[k], add(cross(sti_lever(system->model.world, contact.point, centre), one),
+            torque[k] = add(torque[k], add(cross(sti_lever(model->world, contact.point, centre), one),
                                            scale(sign, contact.torque)));
         }
     }
@@ -209,7 +218,7 @@ st_Status st_system_contact_force(const st_System *system, st_BodyId body, st_Ve
     if (system == NULL || !system->model.rigid) return ST_ERR_ARGUMENT;
     body = sti_body_now(system->model.world->scene, body);
     if (body.index1 < 0 || body.index1 >= system->model.world->n_bodies) return ST_ERR_ARGUMENT;
-    STI_TRY(sum_contacts(system, body.index1, 1, &sum, &moment));
+    STI_TRY(sum_contacts(&system->model, &system->state, &system->work, body.index1, 1, &sum, &moment));
     if (force != NULL) *force = sum;
     if (torque != NULL) *torque = moment;
     return ST_OK;
@@ -219,7 +228,7 @@ st_Status st_system_contact_forces(const st_System *system, st_Vec3 *force, st_V
 {
     if (system == NULL || force == NULL || torque == NULL || !system->model.rigid) return ST_ERR_ARGUMENT;
     if (count < 0 || count > system->model.world->n_bodies) return ST_ERR_ARGUMENT;
-    return sum_contacts(system, 0, count, force, torque);
+    return sum_contacts(&system->model, &system->state, &system->work, 0, count, force, torque);
 }
 
 /* ---- joints ----------------------------------------------------------------------------------- */
@@ -257,42 +266,38 @@ static double joint_error(const sti_StepWork *work, const sti_Joint *joint)
     return worst;
 }
 
-st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
+st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                           st_Frame frame, st_JointReport *out)
 {
-    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
-    const sti_World *world = system->model.world;
-    const int index = sti_joint_now(world->scene, id).index1 - 1;
-    if (index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
-        return ST_ERR_ARGUMENT;
+    const sti_World *world = model->world;
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
     sti_Rows rows;
-    *out = (st_JointReport){.error = joint_error(&system->work, joint)};
-    STI_TRY(sti_coordinate_row(world, index, 0, system->state.q, &x, &rows, NULL));
+    *out = (st_JointReport){.error = joint_error(work, joint)};
+    STI_TRY(sti_coordinate_row(world, index, 0, state->q, &x, &rows, NULL));
     out->coordinate = x.value;
     for (int k = 0; k < rows.count; k++)
-        out->speed += rows.gradient[k] * system->state.v[rows.index[k]];
-    STI_TRY(sti_joint_gauge(world, index, 1, system->state.q, &x, NULL));
+        out->speed += rows.gradient[k] * state->v[rows.index[k]];
+    STI_TRY(sti_joint_gauge(world, index, 1, state->q, &x, NULL));
     out->other = x.value;
-    out->other_speed = measure_speed(&system->model, &system->state, joint->a, joint->b, &x);
-    out->point = sti_joint_point(world, index, system->state.q);
-    if (system->work.on_device != NULL)
-        return sti_device_joint(&system->model, &system->state, &system->work, index, frame, out);
-    if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    const sti_Joint *of = &system->model.world->joint[index];
-    const st_Quat a = sti_pose(system->work.step.q, of->a).q;
+    out->other_speed = measure_speed(model, state, joint->a, joint->b, &x);
+    out->point = sti_joint_point(world, index, state->q);
+    if (work->on_device != NULL) return sti_device_joint(model, state, work, index, frame, out);
+    if (work->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    const sti_Joint *of = &model->world->joint[index];
+    const st_Quat a = sti_pose(work->step.q, of->a).q;
     sti_JointImpulse i[2];
-    STI_TRY(joint_impulses(&system->model, &system->work, index, i));
+    STI_TRY(joint_impulses(model, work, index, i));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
         i[k].linear = rotate_back(a, i[k].linear);
         i[k].angular = rotate_back(a, i[k].angular);
     }
     out->impulse = add(i[STI_FINITE].linear, i[STI_IMPACT].linear);
     out->angular_impulse = add(i[STI_FINITE].angular, i[STI_IMPACT].angular);
-    out->struck = sti_is_struck(&system->model, &system->state, &system->work, 0, of->a, of->b);
+    out->struck = sti_is_struck(model, state, work, 0, of->a, of->b);
     out->impact = out->struck ? out->impulse : i[STI_IMPACT].linear;
     out->angular_impact = out->struck ? out->angular_impulse : i[STI_IMPACT].angular;
-    const double time = per_second(&system->work), rate = out->struck ? 0.0 : time;
+    const double time = per_second(work), rate = out->struck ? 0.0 : time;
     out->force = scale(rate, i[STI_FINITE].linear);
     out->torque = scale(rate, i[STI_FINITE].angular);
     out->motor = (of->held ? rate : time) * i[STI_FINITE].motor;
@@ -302,6 +307,16 @@ st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame
     out->other_limit = rate * i[STI_FINITE].other_limit;
     out->gear = rate * i[STI_FINITE].gear;
     return ST_OK;
+}
+
+st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
+{
+    if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
+    const sti_World *world = system->model.world;
+    const int index = sti_joint_now(world->scene, id).index1 - 1;
+    if (index < 0 || index >= world->n_joints || (frame != ST_FRAME_WORLD && frame != ST_FRAME_A))
+        return ST_ERR_ARGUMENT;
+    return sti_joint_report(&system->model, &system->state, &system->work, index, frame, out);
 }
 
 void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index, double out[3])
@@ -431,26 +446,31 @@ static void load_of_body(const sti_Model *model, const sti_State *state, const s
     out->force[ST_LOAD_APPLIED] = sub(out->force[ST_LOAD_APPLIED], weight);
 }
 
+st_Status sti_body_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
+                         int count, st_Error *err)
+{
+    const int64_t n = (STI_N_LOADS + 3) * (int64_t)model->n_v;
+    const double *load[2] = {NULL, NULL};
+    if (!model->rigid || count < 0 || count >= sti_first_rotor(model->world))
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
+                        sti_first_rotor(model->world) - 1);
+    memset(out, 0, (size_t)count * sizeof *out);
+    if (work->on_device != NULL) return sti_device_loads(model, state, work, out, count);
+    if (work->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
+    double *room = sti_alloc(&model->allocator, n, sizeof *room);
+    st_Status status = room != NULL ? loads_of_step(model, work, room, load, err)
+                                    : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
+    for (int b = 1; b <= count && status == ST_OK; b++)
+        load_of_body(model, state, work, b, load, &out[b - 1]);
+    sti_free(&model->allocator, room, n, sizeof *room);
+    return status;
+}
+
 st_Status st_system_loads(const st_System *system, st_BodyLoad *out, int count, st_Error *err)
 {
     STI_NEED(system, err);
     STI_NEED(out, err);
-    const int64_t n = (STI_N_LOADS + 3) * (int64_t)system->model.n_v;
-    const double *load[2] = {NULL, NULL};
-    if (!system->model.rigid || count < 0 || count >= sti_first_rotor(system->model.world))
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_system_loads: %d bodies, the scene has %d", count,
-                        sti_first_rotor(system->model.world) - 1);
-    memset(out, 0, (size_t)count * sizeof *out);
-    if (system->work.on_device != NULL)
-        return sti_device_loads(&system->model, &system->state, &system->work, out, count);
-    if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
-    double *room = sti_alloc(&system->model.allocator, n, sizeof *room);
-    st_Status status = room != NULL ? loads_of_step(&system->model, &system->work, room, load, err)
-                                    : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
-    for (int b = 1; b <= count && status == ST_OK; b++)
-        load_of_body(&system->model, &system->state, &system->work, b, load, &out[b - 1]);
-    sti_free(&system->model.allocator, room, n, sizeof *room);
-    return status;
+    return sti_body_loads(&system->model, &system->state, &system->work, out, count, err);
 }
 
 /* ---- momentum --------------------------------------------------------------------------------- */
@@ -461,7 +481,7 @@ st_Status st_system_momentum(const st_System *system, st_Vec3 *linear, st_Vec3 *
     const sti_World *world = system->model.world;
     st_Vec3 P = {0, 0, 0}, L = {0, 0, 0};
     if (!system->model.rigid) return ST_ERR_ARGUMENT;
-    STI_TRY(sti_device_fetch(system, NULL));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, NULL));
     for (int b = 1; b < sti_first_rotor(world);
          b++) { /* a torque on a rotor acts on both bodies in opposite directions */
         const sti_BodyMass *of = &world->values.body[b];

@@ -148,7 +148,9 @@ size_t st_system_save(const st_System *system, void *buffer, size_t size)
 {
     Part part[N_SECTIONS];
     Past past;
-    if (buffer != NULL) (void)sti_device_fetch(system, NULL); /* NaN if it fails, and no restore accepts that */
+    if (buffer != NULL)
+        (void)sti_device_fetch(&system->model, &system->state, &system->work,
+                               NULL); /* NaN if it fails, and no restore accepts that */
     past = (Past){system->state.history.h, system->state.fastest.speed, system->state.fastest.pull,
                   system->state.works,     system->state.history.known, system->state.fresh};
     part[TIME] = (Part){&system->state.t, 1};
@@ -471,67 +473,65 @@ static st_Status read_values(const sti_Model *model, const Part part[N_SECTIONS]
     return status;
 }
 
-static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_values, st_Sink *rows, double *state,
-                         st_Error *err)
+static st_Status restore(const sti_Model *model, sti_State *state, sti_StepWork *work, const Part part[N_SECTIONS],
+                         bool keep_values, st_Sink *rows, double *numbers, st_Error *err)
 {
     double t;
-    double *q = state, *v = state + s->model.n_q; /* aligned, as the bytes need not be */
+    double *q = numbers, *v = numbers + model->n_q; /* aligned, as the bytes need not be */
     copy_part(&t, &part[TIME], sizeof t);
     copy_part(q, &part[COORDINATES], sizeof *q);
     copy_part(v, &part[VELOCITIES], sizeof *v);
-    sti_World *world = s->model.world;
+    sti_World *world = model->world;
     STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, part[PUSHES].count, err));
-    sti_StepImpulses *last = &s->state.past_impulses;
+    sti_StepImpulses *last = &state->past_impulses;
     if (last->spring != NULL)
-        STI_TRY(STI_GROW(&s->model.allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.active.id, s->state.active.capacity, part[ACTIVE].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.forces.at, s->state.forces.capacity, part[IMPULSES].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.loaded.id, s->state.loaded.capacity, part[LOADED].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.contact, s->work.sleep.contact_capacity, part[SLEEPERS].count,
-                     err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->work.sleep.joint_force, s->work.sleep.joint_force_capacity,
+        STI_TRY(STI_GROW(&model->allocator, last->contact, last->capacity, part[PAST_CONTACTS].count, err));
+    STI_TRY(STI_GROW(&model->allocator, state->active.id, state->active.capacity, part[ACTIVE].count, err));
+    STI_TRY(STI_GROW(&model->allocator, state->forces.at, state->forces.capacity, part[IMPULSES].count, err));
+    STI_TRY(STI_GROW(&model->allocator, state->loaded.id, state->loaded.capacity, part[LOADED].count, err));
+    STI_TRY(STI_GROW(&model->allocator, work->sleep.contact, work->sleep.contact_capacity, part[SLEEPERS].count, err));
+    STI_TRY(STI_GROW(&model->allocator, work->sleep.joint_force, work->sleep.joint_force_capacity,
                      part[JOINT_FORCES].count, err));
-    STI_TRY(STI_GROW(&s->model.allocator, s->state.modes.at, s->state.modes.capacity, part[MODES].count, err));
-    STI_TRY(sti_device_start_room(&s->model, &s->work, part[FLAT_IMPULSES].count, err));
+    STI_TRY(STI_GROW(&model->allocator, state->modes.at, state->modes.capacity, part[MODES].count, err));
+    STI_TRY(sti_device_start_room(model, work, part[FLAT_IMPULSES].count, err));
     /* Deformations of compliant contacts, into the set that is not the state yet. */
-    sti_Patches *to = &s->work.compliant.next;
+    sti_Patches *to = &work->compliant.next;
     int64_t n = part[PATCHES].count, n_delta = part[DEFORMATIONS].count;
-    STI_TRY(STI_GROW(&s->model.allocator, to->patch, to->patch_capacity, n, err));
-    STI_TRY(STI_GROW(&s->model.allocator, to->delta, to->delta_capacity, n_delta, err));
+    STI_TRY(STI_GROW(&model->allocator, to->patch, to->patch_capacity, n, err));
+    STI_TRY(STI_GROW(&model->allocator, to->delta, to->delta_capacity, n_delta, err));
     copy_part(to->patch, &part[PATCHES], sizeof *to->patch);
     copy_part(to->delta, &part[DEFORMATIONS], sizeof *to->delta);
     to->n = (int)n;
     to->n_delta = n_delta;
-    STI_TRY(sti_patches_know(&s->model, &s->work, to, err));
+    STI_TRY(sti_patches_know(model, work, to, err));
     if (world->presence != NULL) {
         memset(world->presence, STI_PRESENT, (size_t)world->n_bodies * sizeof *world->presence);
         copy_part(world->presence, &part[PRESENCE], sizeof *world->presence);
     }
-    s->work.n_relocated = sti_relocated_count(world);
+    work->n_relocated = sti_relocated_count(world);
     Past past;
     copy_part(&past, &part[PAST], sizeof past);
-    const bool foresees = s->model.rigid && sti_speculative(&s->model) && !s->work.sleep.on; /* as its last step did */
+    const bool foresees = model->rigid && sti_speculative(model) && !work->sleep.on; /* as its last step did */
     sti_Values values = {0};
     bool other = false;
-    if (!keep_values) STI_TRY(read_values(&s->model, part, &values, &other, err));
-    if (other) sti_enter_values(&s->model, &s->work, &values);
-    const st_Status put =
-        sti_put_state(&s->model, &s->state, &s->work, t, q, v, foresees ? past.h : 0, foresees ? rows : NULL,
-                      err); /* the last thing that may fail; it keeps the room */
-    if (other && put != ST_OK) sti_enter_values(&s->model, &s->work, &values);
+    if (!keep_values) STI_TRY(read_values(model, part, &values, &other, err));
+    if (other) sti_enter_values(model, work, &values);
+    const st_Status put = sti_put_state(model, state, work, t, q, v, foresees ? past.h : 0, foresees ? rows : NULL,
+                                        err); /* the last thing that may fail; it keeps the room */
+    if (other && put != ST_OK) sti_enter_values(model, work, &values);
     sti_values_free(world, &values);
     STI_TRY(put);
-    copy_part(s->state.v, &part[VELOCITIES],
-              sizeof *s->state.v); /* including those of rotors, which follow from the settings */
-    copy_part(s->state.active.id, &part[ACTIVE], sizeof *s->state.active.id);
-    copy_part(s->state.forces.at, &part[IMPULSES], sizeof *s->state.forces.at);
-    copy_part(s->state.loaded.id, &part[LOADED], sizeof *s->state.loaded.id);
-    copy_part(s->state.modes.at, &part[MODES], sizeof *s->state.modes.at);
-    sti_patches_accept(&s->state, &s->work);
-    s->state.active.n = (int)part[ACTIVE].count;
-    s->state.forces.n = (int)part[IMPULSES].count;
-    s->state.loaded.n = (int)part[LOADED].count;
-    s->state.modes.n = (int)part[MODES].count;
+    copy_part(state->v, &part[VELOCITIES],
+              sizeof *state->v); /* including those of rotors, which follow from the settings */
+    copy_part(state->active.id, &part[ACTIVE], sizeof *state->active.id);
+    copy_part(state->forces.at, &part[IMPULSES], sizeof *state->forces.at);
+    copy_part(state->loaded.id, &part[LOADED], sizeof *state->loaded.id);
+    copy_part(state->modes.at, &part[MODES], sizeof *state->modes.at);
+    sti_patches_accept(state, work);
+    state->active.n = (int)part[ACTIVE].count;
+    state->forces.n = (int)part[IMPULSES].count;
+    state->loaded.n = (int)part[LOADED].count;
+    state->modes.n = (int)part[MODES].count;
     /* The next step makes the rows of motors again. */
     if (part[CONTROLS].count != 0 || world->n_controls != 0) {
         world->n_controls = 0;
@@ -539,33 +539,33 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
         copy_part(world->control, &part[CONTROLS], sizeof *world->control);
         for (int k = 0; k < sti_control_count(world); k++)
             world->n_controls += world->control[k].is_set;
-        s->work.rows_stale = true;
+        work->rows_stale = true;
     }
-    if (s->work.flow != NULL) copy_part(s->work.flow->totals, &part[MEASURED], sizeof *s->work.flow->totals);
-    copy_part(s->model.world->push, &part[PUSHES], sizeof *s->model.world->push);
-    s->model.world->n_pushes = (int)part[PUSHES].count;
-    copy_part(&s->state.n_steps, &part[STEPS], sizeof s->state.n_steps);
-    copy_part(&s->state.grid, &part[TIME_GRID], sizeof s->state.grid);
-    copy_part(&s->state.stalled, &part[STALLED], sizeof s->state.stalled);
-    s->state.history.h = past.h;
-    s->state.history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(&s->model));
-    s->state.fresh = past.fresh != 0;
+    if (work->flow != NULL) copy_part(work->flow->totals, &part[MEASURED], sizeof *work->flow->totals);
+    copy_part(model->world->push, &part[PUSHES], sizeof *model->world->push);
+    model->world->n_pushes = (int)part[PUSHES].count;
+    copy_part(&state->n_steps, &part[STEPS], sizeof state->n_steps);
+    copy_part(&state->grid, &part[TIME_GRID], sizeof state->grid);
+    copy_part(&state->stalled, &part[STALLED], sizeof state->stalled);
+    state->history.h = past.h;
+    state->history.known = past.known != 0 && (part[PAST_COORDINATES].count > 0 || !sti_has_stages(model));
+    state->fresh = past.fresh != 0;
     double flat_h;
     READ(&part[FLAT_STEP], 0, &flat_h);
-    s->work.device_has_state = false;
-    sti_device_start_from(&s->work, part[FLAT_IMPULSES].data, part[FLAT_IMPULSES].count, flat_h);
-    sti_Strikes *strikes = &s->work.strikes;
+    work->device_has_state = false;
+    sti_device_start_from(work, part[FLAT_IMPULSES].data, part[FLAT_IMPULSES].count, flat_h);
+    sti_Strikes *strikes = &work->strikes;
     copy_part(strikes->hit, &part[STRUCK], sizeof *strikes->hit);
     strikes->any = part[STRUCK].count > 0;
     copy_part(strikes->correction, &part[CORRECTIONS], sizeof *strikes->correction);
-    s->state.works = past.works;
-    s->state.fastest.speed = past.speed;
-    s->state.fastest.pull = past.pull;
-    if (sti_has_stages(&s->model)) {
-        copy_part(s->state.history.q, &part[PAST_COORDINATES], sizeof(double));
-        copy_part(s->state.history.v, &part[PAST_VELOCITIES], sizeof(double));
-        copy_part(s->state.history.a, &part[PAST_ACCELERATIONS], sizeof(double));
-        if (s->work.mean.past != NULL) copy_part(s->work.mean.past, &part[MEAN], sizeof(double));
+    state->works = past.works;
+    state->fastest.speed = past.speed;
+    state->fastest.pull = past.pull;
+    if (sti_has_stages(model)) {
+        copy_part(state->history.q, &part[PAST_COORDINATES], sizeof(double));
+        copy_part(state->history.v, &part[PAST_VELOCITIES], sizeof(double));
+        copy_part(state->history.a, &part[PAST_ACCELERATIONS], sizeof(double));
+        if (work->mean.past != NULL) copy_part(work->mean.past, &part[MEAN], sizeof(double));
         if (last->spring != NULL && part[PAST_LOADS].count != 0) {
             copy_part(last->load[STI_FINITE], &part[PAST_LOADS], sizeof(double));
             copy_part(last->joint[STI_FINITE], &part[PAST_JOINTS], sizeof(sti_JointImpulse));
@@ -576,9 +576,9 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
             last->time = past.h;
         }
     }
-    sti_Sleep *sleep = &s->work.sleep;
+    sti_Sleep *sleep = &work->sleep;
     if (sleep->on && part[ASLEEP].count != 0) {
-        copy_part(s->model.world->asleep, &part[ASLEEP], sizeof *s->model.world->asleep);
+        copy_part(model->world->asleep, &part[ASLEEP], sizeof *model->world->asleep);
         copy_part(sleep->due, &part[DUE], sizeof *sleep->due);
         copy_part(sleep->ring, &part[RINGS], sizeof *sleep->ring);
         copy_part(sleep->rest, &part[RESTS], sizeof *sleep->rest);
@@ -586,14 +586,15 @@ static st_Status restore(st_System *s, const Part part[N_SECTIONS], bool keep_va
         copy_part(sleep->joint_force, &part[JOINT_FORCES], sizeof *sleep->joint_force);
         sleep->n_contacts = (int)part[SLEEPERS].count;
         sleep->n_joint_forces = (int)part[JOINT_FORCES].count;
-        sti_sleep_restored(&s->model, &s->state, &s->work);
+        sti_sleep_restored(model, state, work);
     }
     return ST_OK;
 }
 
 st_Status st_system_restore(st_System *system, const void *buffer, size_t size, st_Error *err)
 {
-    return sti_restore_saved(system, buffer, size, false, NULL, err);
+    if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
+    return sti_restore_saved(&system->model, &system->state, &system->work, buffer, size, false, NULL, err);
 }
 
 bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const sti_StepWork *work)
@@ -603,12 +604,11 @@ bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const 
            (model->world->values.own & STI_SURFACE_VALUES) == 0; /* contacts name surfaces, which then go */
 }
 
-st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Sink *rows,
-                            st_Error *err)
+st_Status sti_restore_saved(const sti_Model *model, sti_State *state, sti_StepWork *work, const void *buffer,
+                            size_t size, bool keep_values, st_Sink *rows, st_Error *err)
 {
     Part part[N_SECTIONS] = {{0}};
-    if (system == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "st_system_restore: system must be given");
-    STI_TRY(sti_device_fetch(system, err));
+    STI_TRY(sti_device_fetch(model, state, work, err));
     Head head;
     if (buffer == NULL || size < sizeof head) return state_damaged(err);
     memcpy(&head, buffer, sizeof head);
@@ -618,20 +618,20 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
     if (head.version != VERSION)
         return sti_fail(err, ST_ERR_FORMAT, "the saved state has version %d, this library reads %d", head.version,
                         VERSION);
-    if (head.n_q != system->model.n_q || head.n_v != system->model.n_v)
+    if (head.n_q != model->n_q || head.n_v != model->n_v)
         return sti_fail(
             err, ST_ERR_ARGUMENT,
             "the saved state has %d coordinates and %d velocities, the system %d and %d: not the same scene", head.n_q,
-            head.n_v, system->model.n_q, system->model.n_v);
-    if (head.fingerprint != system->model.world->fingerprint)
+            head.n_v, model->n_q, model->n_v);
+    if (head.fingerprint != model->world->fingerprint)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the saved state is of a scene with other names, shapes, joints, springs or forces: not the "
                         "same scene");
-    if (head.changes != system->state.n_changes)
+    if (head.changes != state->n_changes)
         return sti_fail(err, ST_ERR_ARGUMENT,
                         "the scene of the saved system was changed %d times during the run, that of this system %d "
                         "times: not the same scene",
-                        head.changes, system->state.n_changes);
+                        head.changes, state->n_changes);
     /* Find every section; unknown ones are a newer library's. */
     const char *bytes = buffer;
     int next = 0; /* this library writes the sections in this order */
@@ -654,11 +654,11 @@ st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, 
         part[k] = (Part){bytes + at, section.count};
         at += (size_t)section.count * sections[k].size;
     }
-    if (rows == NULL) STI_TRY(check_parts(&system->model, &system->work, part, err)); /* else a batch's own bytes */
-    int64_t n = (int64_t)system->model.n_q + system->model.n_v;
-    double *state = sti_alloc(&system->model.allocator, n, sizeof *state);
-    if (state == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
-    st_Status status = restore(system, part, keep_values, rows, state, err);
-    sti_free(&system->model.allocator, state, n, sizeof *state);
+    if (rows == NULL) STI_TRY(check_parts(model, work, part, err)); /* else a batch's own bytes */
+    int64_t n = (int64_t)model->n_q + model->n_v;
+    double *numbers = sti_alloc(&model->allocator, n, sizeof *numbers);
+    if (numbers == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a saved state");
+    st_Status status = restore(model, state, work, part, keep_values, rows, numbers, err);
+    sti_free(&model->allocator, numbers, n, sizeof *numbers);
     return status;
 }

@@ -10,6 +10,7 @@
  * in the axes of G, or in those of F. Forces are those of the last step, as reports have them.
  */
 #include "step/flow.h"
+#include "step/step.h"
 
 #include <stiction/query.h>
 
@@ -88,15 +89,16 @@ void sti_sensor_before_step(const sti_Model *model, const sti_State *state, cons
 
 /* ---- read ------------------------------------------------------------------------------------------ */
 
-static double sense_touch(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of)
+static double sense_touch(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                          const sti_MeasureEntry *sensor, const sti_Measured *of)
 {
-    const st_Pose pose = sti_pose(system->state.q, of->body);
+    const st_Pose pose = sti_pose(state->q, of->body);
     double sum = 0;
-    for (int k = 0; k < st_system_contact_count(system); k++) {
+    for (int k = 0; k < sti_contact_count(work); k++) {
         st_ContactReport c;
-        if (st_system_contact(system, k, &c) != ST_OK || c.joint.index1 > 0) continue;
+        if (sti_contact_report(model, state, work, k, &c) != ST_OK || c.joint.index1 > 0) continue;
         if (c.a.index1 != of->body && c.b.index1 != of->body) continue;
-        if (st_region_holds(&sensor->region, rotate_back(pose.q, sti_lever(system->model.world, c.point, pose.p))))
+        if (st_region_holds(&sensor->region, rotate_back(pose.q, sti_lever(model->world, c.point, pose.p))))
             sum += dot(c.force, c.normal);
     }
     return sum;
@@ -130,11 +132,11 @@ static void sense_below(const sti_Model *model, const sti_State *state, const st
     }
 }
 
-static st_Status sense_joint(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of,
-                             double *out)
+static st_Status sense_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                             const sti_MeasureEntry *sensor, const sti_Measured *of, double *out)
 {
     st_JointReport r;
-    STI_TRY(st_system_joint(system, (st_JointId){of->joint}, ST_FRAME_WORLD, &r));
+    STI_TRY(sti_joint_report(model, state, work, of->joint - 1, ST_FRAME_WORLD, &r));
     const double value = sensor->type == ST_MEASURE_COORDINATE ? r.coordinate
                          : sensor->type == ST_MEASURE_SPEED    ? r.speed
                          : sensor->type == ST_MEASURE_MOTOR    ? r.motor
@@ -145,18 +147,18 @@ static st_Status sense_joint(const st_System *system, const sti_MeasureEntry *se
 
 /* Force and torque that act on the body, and on all bodies that it carries, from outside through joints, motors,
  * tendons and springs; inner forces cancel. Torque about a point; world axes. */
-static st_Status sense_wrench(const st_System *system, const sti_Measured *of, st_Vec3 about, st_Vec3 *force,
-                              st_Vec3 *torque, st_Error *err)
+static st_Status sense_wrench(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                              const sti_Measured *of, st_Vec3 about, st_Vec3 *force, st_Vec3 *torque, st_Error *err)
 {
-    const int n = sti_first_rotor(system->model.world) - 1; /* rotors of armatures are no bodies of the user */
-    const st_Allocator *a = &system->model.allocator;
+    const int n = sti_first_rotor(model->world) - 1; /* rotors of armatures are no bodies of the user */
+    const st_Allocator *a = &model->allocator;
     st_BodyLoad *load = sti_alloc(a, n, sizeof *load);
     *force = *torque = vec3(0, 0, 0);
     if (load == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", n);
-    const st_Status status = st_system_loads(system, load, n, err);
+    const st_Status status = sti_body_loads(model, state, work, load, n, err);
     for (int b = 1; b <= n && status == ST_OK; b++) {
         static const st_Load kinds[] = {ST_LOAD_JOINT, ST_LOAD_SPRING};
-        const st_Pose pose = sti_pose(system->state.q, b);
+        const st_Pose pose = sti_pose(state->q, b);
         for (int k = 0; k < 2 && of->member[b]; k++) {
             const st_Vec3 f = load[b - 1].force[kinds[k]];
             *force = add(*force, f);
@@ -168,14 +170,15 @@ static st_Status sense_wrench(const st_System *system, const sti_Measured *of, s
 }
 
 /* Of a frame: in world axes, before they are turned. */
-static st_Status sense_frame(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of,
-                             const st_Pose *frame, const st_Pose *reference, st_Vec3 *out, st_Error *err)
+static st_Status sense_frame(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
+                             const sti_MeasureEntry *sensor, const sti_Measured *of, const st_Pose *frame,
+                             const st_Pose *reference, st_Vec3 *out, st_Error *err)
 {
     const bool relative = sensor->reference != NULL;
-    const double h = system->state.t - of->before;
+    const double h = state->t - of->before;
     st_Vec3 v, w, v_g = {0, 0, 0}, w_g = {0, 0, 0};
-    frame_velocity(&system->model, &system->state, of->body, sensor->frame.p, &v, &w);
-    if (relative) frame_velocity(&system->model, &system->state, of->reference, sensor->reference_frame.p, &v_g, &w_g);
+    frame_velocity(model, state, of->body, sensor->frame.p, &v, &w);
+    if (relative) frame_velocity(model, state, of->reference, sensor->reference_frame.p, &v_g, &w_g);
     switch (sensor->type) {
     case ST_MEASURE_POSITION:
         *out = sub(frame->p, reference->p);
@@ -190,26 +193,25 @@ static st_Status sense_frame(const st_System *system, const sti_MeasureEntry *se
         *out = sub(w, w_g);
         break;
     case ST_MEASURE_ACCELERATION:
-        *out = sub(h > 0 ? scale(1 / h, sub(v, of->velocity)) : vec3(0, 0, 0), system->model.world->gravity);
+        *out = sub(h > 0 ? scale(1 / h, sub(v, of->velocity)) : vec3(0, 0, 0), model->world->gravity);
         break;
     case ST_MEASURE_ANGULAR_ACCELERATION:
         *out = h > 0 ? scale(1 / h, sub(w, of->spin)) : vec3(0, 0, 0);
         break;
     default: /* force, torque */
-        STI_TRY(sense_wrench(system, of, frame->p, &v, &w, err));
+        STI_TRY(sense_wrench(model, state, work, of, frame->p, &v, &w, err));
         *out = sensor->type == ST_MEASURE_FORCE ? v : w;
         break;
     }
     return ST_OK;
 }
 
-st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *sensor, const sti_Measured *of, double *out,
-                          st_Error *err)
+st_Status sti_sensor_read(const sti_Model *model, const sti_State *state, sti_StepWork *work,
+                          const sti_MeasureEntry *sensor, const sti_Measured *of, double *out, st_Error *err)
 {
     const bool relative = sensor->reference != NULL;
-    const st_Pose frame = frame_pose(&system->state, of->body, &sensor->frame);
-    const st_Pose reference =
-        relative ? frame_pose(&system->state, of->reference, &sensor->reference_frame) : pose_identity();
+    const st_Pose frame = frame_pose(state, of->body, &sensor->frame);
+    const st_Pose reference = relative ? frame_pose(state, of->reference, &sensor->reference_frame) : pose_identity();
     st_Vec3 centre, velocity, momentum, value;
     switch (sensor->type) {
     case ST_MEASURE_ORIENTATION: {
@@ -219,17 +221,17 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
         return ST_OK;
     }
     case ST_MEASURE_TOUCH:
-        out[0] = sense_touch(system, sensor, of);
+        out[0] = sense_touch(model, state, work, sensor, of);
         return ST_OK;
     case ST_MEASURE_RANGE: {
-        const st_Pose pose = frame_pose(&system->state, of->body, &sensor->frame);
+        const st_Pose pose = frame_pose(state, of->body, &sensor->frame);
         const st_Vec3 along = rotate(pose.q, vec3(0, 0, 1));
         st_Vec3 from = pose.p;
         *out = -1;
         for (int k = 0; k < RAYS; k++) {
             st_RayHit hit;
-            STI_TRY(
-                st_system_ray((st_System *)system, from, along, INFINITY, UINT32_MAX, &hit, err)); /* refits a tree */
+            const st_Ray ray = {from, along, INFINITY};
+            STI_TRY(sti_rays(model, state, &ray, 1, UINT32_MAX, &hit, err));
             if (hit.shape.index1 == 0) return ST_OK;
             if (hit.body.index1 != of->body || of->body == 0) {
                 *out = dot(along, sub(hit.point, pose.p));
@@ -242,7 +244,7 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
     case ST_MEASURE_CENTRE:
     case ST_MEASURE_CENTRE_VELOCITY:
     case ST_MEASURE_ANGULAR_MOMENTUM:
-        sense_below(&system->model, &system->state, of, &centre, &velocity, &momentum);
+        sense_below(model, state, of, &centre, &velocity, &momentum);
         vec3_store(out, sensor->type == ST_MEASURE_CENTRE            ? centre
                         : sensor->type == ST_MEASURE_CENTRE_VELOCITY ? velocity
                                                                      : momentum);
@@ -251,16 +253,16 @@ st_Status sti_sensor_read(const st_System *system, const sti_MeasureEntry *senso
     case ST_MEASURE_SPEED:
     case ST_MEASURE_MOTOR:
     case ST_MEASURE_LIMIT:
-        return sense_joint(system, sensor, of, out);
+        return sense_joint(model, state, work, sensor, of, out);
     case ST_MEASURE_TIME:
-        out[0] = system->state.t;
+        out[0] = state->t;
         return ST_OK;
     case ST_MEASURE_ENERGY:
-        return st_system_energy((st_System *)system, &out[0], &out[1], err); /* evaluates; the state stays */
+        return sti_energies(model, state, work, &out[0], &out[1], err);
     default:
         break;
     }
-    STI_TRY(sense_frame(system, sensor, of, &frame, &reference, &value, err));
+    STI_TRY(sense_frame(model, state, work, sensor, of, &frame, &reference, &value, err));
     const st_Quat axes = sensor->own_axes ? frame.q : reference.q;
     vec3_store(out, rotate_back(axes, value));
     return ST_OK;

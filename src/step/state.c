@@ -47,7 +47,7 @@ st_Status st_system_set_state(st_System *s, double t, const double *q, const dou
     STI_NEED(s, err);
     STI_NEED(q, err);
     STI_NEED(v, err);
-    STI_TRY(sti_device_fetch(s, err)); /* remains if the new state is refused */
+    STI_TRY(sti_device_fetch(&s->model, &s->state, &s->work, err)); /* remains if the new state is refused */
     return sti_put_state(&s->model, &s->state, &s->work, t, q, v, 0, NULL, err);
 }
 
@@ -110,14 +110,14 @@ int st_system_n_v(const st_System *system)
 
 void st_system_state(const st_System *system, double *q, double *v)
 {
-    (void)sti_device_fetch(system, NULL); /* NaN if it fails */
+    (void)sti_device_fetch(&system->model, &system->state, &system->work, NULL); /* NaN if it fails */
     if (q != NULL) memcpy(q, system->state.q, (size_t)system->model.n_q * sizeof *q);
     if (v != NULL) memcpy(v, system->state.v, (size_t)system->model.n_v * sizeof *v);
 }
 
 uint64_t st_system_hash(const st_System *system)
 {
-    (void)sti_device_fetch(system, NULL);
+    (void)sti_device_fetch(&system->model, &system->state, &system->work, NULL);
     const struct {
         const void *data;
         size_t size;
@@ -135,11 +135,16 @@ uint64_t st_system_hash(const st_System *system)
 st_Status st_system_energy(st_System *system, double *kinetic, double *potential, st_Error *err)
 {
     STI_NEED(system, err);
-    STI_TRY(sti_device_fetch(system, err));
-    system->work.kinetic.known = false; /* masses may have changed */
-    double k = sti_energy_kinetic(&system->model, &system->work, system->state.q, system->state.v);
-    double p = sti_energy_potential(&system->model, &system->state, &system->work, &system->work.here, system->state.t,
-                                    system->state.q);
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, err));
+    return sti_energies(&system->model, &system->state, &system->work, kinetic, potential, err);
+}
+
+st_Status sti_energies(const sti_Model *model, const sti_State *state, sti_StepWork *work, double *kinetic,
+                       double *potential, st_Error *err)
+{
+    work->kinetic.known = false; /* masses may have changed */
+    double k = sti_energy_kinetic(model, work, state->q, state->v);
+    double p = sti_energy_potential(model, state, work, &work->here, state->t, state->q);
     if (kinetic != NULL) *kinetic = k;
     if (potential != NULL) *potential = p;
     if (!isfinite(k) || !isfinite(p)) return sti_fail(err, ST_ERR_NUMERIC, "the energy is %g + %g, not finite", k, p);
@@ -159,7 +164,7 @@ st_Status st_system_pose(const st_System *system, st_BodyId body, st_Pose *out)
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;
     body = sti_body_now(system->model.world->scene, body);
     if (body_of_id(&system->model, body) == NULL) return ST_ERR_ARGUMENT;
-    STI_TRY(sti_device_fetch(system, NULL));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, NULL));
     *out = sti_pose(system->state.q, body.index1);
     return ST_OK;
 }
@@ -169,7 +174,7 @@ st_Status st_system_velocity(const st_System *system, st_BodyId body, st_Vec3 *v
     if (system == NULL) return ST_ERR_ARGUMENT;
     const sti_Body *b = body_of_id(&system->model, sti_body_now(system->model.world->scene, body));
     if (b == NULL) return ST_ERR_ARGUMENT;
-    STI_TRY(sti_device_fetch(system, NULL));
+    STI_TRY(sti_device_fetch(&system->model, &system->state, &system->work, NULL));
     double full[6] = {0};
     for (int k = 0; k < b->n_dofs; k++)
         full[b->dof[k]] = system->state.v[b->v_first + k];
@@ -189,7 +194,7 @@ st_Status st_system_set_keyframe(st_System *s, int number, st_Error *err)
     const int n_q = s->model.n_q, n_v = s->model.n_v, count = world != NULL ? world->scene->n_keyframes : 0;
     if (number < 1 || number > count)
         return sti_fail(err, ST_ERR_ARGUMENT, "keyframe %d, the scene has %d: must be 1 to %d", number, count, count);
-    STI_TRY(sti_device_fetch(s, err));
+    STI_TRY(sti_device_fetch(&s->model, &s->state, &s->work, err));
     const sti_KeyframeEntry *to = &world->scene->keyframe[number - 1];
     double *q = sti_alloc(&s->model.allocator, (int64_t)n_q + n_v, sizeof *q), *v = q + n_q;
     if (q == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for a keyframe");

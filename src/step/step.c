@@ -253,7 +253,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g, must be from %g to %g", h, STI_SMALLEST, STI_LARGEST);
     sti_start_lap(work);
     if (work->on_device != NULL) {
-        STI_TRY(sti_device_step(system, h, &report, err));
+        STI_TRY(sti_device_step(model, state, work, h, &report, err));
         copy_report(&report, info);
         return ST_OK;
     }
@@ -263,7 +263,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     const double start = state->t, end = sti_next_time(state, h);
     const bool flows = model->rigid && model->world->scene->n_inlets + model->world->scene->n_outlets > 0;
     const double energy_then = flows ? sti_energy(model, state, work) : 0;
-    if (flows || work->n_relocated > 0) STI_TRY(sti_flow_step(system, err));
+    if (flows || work->n_relocated > 0) STI_TRY(sti_flow_step(model, state, work, err));
     if (flows) state->works.given += sti_energy(model, state, work) - energy_then;
 
     /* Copy the state, which is restored if the step fails. Sleep is not restored: it depends only on the state. */

@@ -4,6 +4,8 @@
 
 #include "step/system.h"
 
+#include <stiction/query.h>
+
 /* ---- system.c ------------------------------------------------------------------------------------------- */
 
 /* A system at (t, q, v). It owns `world`, unless this fails. */
@@ -48,8 +50,8 @@ void sti_save_impulses(sti_State *state, sti_StepWork *work);
 /* Clears the reports of the last step. Keeps its strikes, which the next step needs. */
 void sti_forget_step(const sti_Model *model, const sti_State *state, sti_StepWork *work);
 /* st_system_restore. keep_values: keep the parameters of the system. rows: as in sti_put_state. */
-st_Status sti_restore_saved(st_System *system, const void *buffer, size_t size, bool keep_values, st_Sink *rows,
-                            st_Error *err);
+st_Status sti_restore_saved(const sti_Model *model, sti_State *state, sti_StepWork *work, const void *buffer,
+                            size_t size, bool keep_values, st_Sink *rows, st_Error *err);
 /* Would a system that is restored to this state compute the same rows, and do they stay valid outside of this system?
  */
 bool sti_rows_can_be_kept(const sti_Model *model, const sti_State *state, const sti_StepWork *work);
@@ -138,7 +140,23 @@ void sti_forget_strikes(sti_StepWork *work);
 /* Describes a contact for messages: `bodies "left" and "ground"`. */
 void sti_describe_contact(const sti_Model *model, const sti_ContactEntry *contact, char *out, size_t size);
 /* The two bodies of a contact and its force on the second one [N]. False: no such contact, or the limit of a joint. */
-bool sti_contact_push(const st_System *system, int index, int body[2], st_Vec3 *force);
+bool sti_contact_push(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index, int body[2],
+                      st_Vec3 *force);
+/* st_system_contact_count, st_system_contact, st_system_joint and st_system_loads, for arguments that were checked. */
+int sti_contact_count(const sti_StepWork *work);
+st_Status sti_contact_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                             st_ContactReport *out);
+st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                           st_Frame frame, st_JointReport *out);
+st_Status sti_body_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
+                         int count, st_Error *err);
+/* st_system_energy (state.c), and st_system_rays and st_system_overlaps (query.c), of the state of the host. */
+st_Status sti_energies(const sti_Model *model, const sti_State *state, sti_StepWork *work, double *kinetic,
+                       double *potential, st_Error *err);
+st_Status sti_rays(const sti_Model *model, const sti_State *state, const st_Ray *rays, int n, uint32_t groups,
+                   st_RayHit *out, st_Error *err);
+st_Status sti_find_overlaps(const sti_Model *model, const sti_State *state, const st_ShapeDef *def, st_Pose pose,
+                            uint32_t groups, st_ShapeId *out, int room, int *count, st_Error *err);
 /* Coordinate, speed and motor force of a joint, as st_system_joint reports them. */
 void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                      double out[3]);

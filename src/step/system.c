@@ -270,7 +270,14 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     STI_TRY(sti_check_coordinates(def, err));
     STI_TRY(create_system(def, &model, world, t, q, v, out, err));
     sti_world_started(world);
-    return sti_flow_create(out, err);
+    st_System *s = *out;
+    const st_Status status = sti_flow_create(&s->model, &s->state, &s->work, err);
+    if (status != ST_OK) {
+        s->model.world = NULL; /* still the caller's */
+        st_system_destroy(s);
+        *out = NULL;
+    }
+    return status;
 }
 
 /* A system whose first state is not to be had is none. */

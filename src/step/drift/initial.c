@@ -187,7 +187,7 @@ int st_system_flaws(const st_System *system, st_Flaw *out, int room)
     const sti_World *world = system->model.world;
     const st_Sink *here = &system->work.here;
     int n = 0;
-    if (sti_device_fetch(system, NULL) != ST_OK) return 0;
+    if (sti_device_fetch(&system->model, &system->state, &system->work, NULL) != ST_OK) return 0;
     for (int c = 0; c < here->n_contacts; c++) { /* sorted by id: contacts of two shapes are adjacent */
         const sti_ContactEntry *entry = &here->contact[c];
         if (!(-entry->gap > STI_CONSISTENT) || sti_limit_joint(entry->id) >= 0) continue;
