@@ -47,19 +47,6 @@ static void *take_pages(size_t size)
 #endif
 }
 
-/* Moves the pages to a longer range. Pages that were never written are not copied and still cost nothing. NULL: not
- * possible. */
-static void *lengthen_pages(void *pages, size_t size, size_t longer)
-{
-#if defined(STI_PAGES)
-    void *moved = mremap(pages, size, longer, MREMAP_MAYMOVE);
-    return moved != MAP_FAILED ? moved : NULL;
-#else
-    (void)pages, (void)size, (void)longer;
-    return NULL;
-#endif
-}
-
 static void *default_alloc(void *ctx, size_t size, size_t align)
 {
     (void)ctx;
@@ -158,8 +145,19 @@ void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *
 static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t count, int64_t wanted, size_t size)
 {
     if (source_of(allocator, (size_t)count * size).alloc == default_alloc &&
-        (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size && memory_is_large((size_t)count * size))
-        return lengthen_pages(memory, (size_t)count * size, (size_t)wanted * size);
+        (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size && memory_is_large((size_t)count * size)) {
+        /* Moves the pages to a longer range. Pages that were never written are not copied and still cost nothing. NULL:
+         * not possible. */
+        const size_t bytes = (size_t)count * size;
+        const size_t longer = (size_t)wanted * size;
+#if defined(STI_PAGES)
+        void *moved = mremap(memory, bytes, longer, MREMAP_MAYMOVE);
+        return moved != MAP_FAILED ? moved : NULL;
+#else
+        (void)memory, (void)bytes, (void)longer;
+        return NULL;
+#endif
+    }
     void *larger = sti_alloc(allocator, wanted, size);
     if (larger == NULL) return NULL;
     if (count > 0) memcpy(larger, memory, (size_t)count * size);

@@ -36,20 +36,6 @@ int sti_names_find(const sti_Names *names, int scope, const char *name)
 /* Makes room for one more text after the last one. Blocks double in size, so that few names take little memory. */
 enum { FIRST_BLOCK = 256, LARGEST_BLOCK = 1 << 16 };
 
-static st_Status grow_blocks(const st_Allocator *allocator, sti_Names *names, int length, st_Error *err)
-{
-    const sti_NameBlock *last = names->n_blocks > 0 ? &names->block[names->n_blocks - 1] : NULL;
-    if (last != NULL && length < last->size - last->used) return ST_OK;
-    int size = last == NULL ? FIRST_BLOCK : last->size < LARGEST_BLOCK ? 2 * last->size : LARGEST_BLOCK;
-    STI_TRY(STI_GROW(allocator, names->block, names->block_capacity, names->n_blocks + 1, err));
-    while (size <= length)
-        size *= 2;
-    char *text = sti_alloc(allocator, size, 1);
-    if (text == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
-    names->block[names->n_blocks++] = (sti_NameBlock){text, 0, size};
-    return ST_OK;
-}
-
 st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const char *kind, int scope, const char *name,
                         st_Error *err)
 {
@@ -85,7 +71,17 @@ st_Status sti_names_add(const st_Allocator *allocator, sti_Names *names, const c
     STI_TRY(STI_GROW(allocator, names->name, names->capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->scope, names->scope_capacity, names->n + 1, err));
     STI_TRY(STI_GROW(allocator, names->generation, names->generation_capacity, names->n + 1, err));
-    STI_TRY(grow_blocks(allocator, names, (int)length, err));
+    const int wanted = (int)length;
+    const sti_NameBlock *last = names->n_blocks > 0 ? &names->block[names->n_blocks - 1] : NULL;
+    if (last == NULL || wanted >= last->size - last->used) {
+        int size = last == NULL ? FIRST_BLOCK : last->size < LARGEST_BLOCK ? 2 * last->size : LARGEST_BLOCK;
+        STI_TRY(STI_GROW(allocator, names->block, names->block_capacity, names->n_blocks + 1, err));
+        while (size <= wanted)
+            size *= 2;
+        char *text = sti_alloc(allocator, size, 1);
+        if (text == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d names", names->n + 1);
+        names->block[names->n_blocks++] = (sti_NameBlock){text, 0, size};
+    }
     sti_NameBlock *block = &names->block[names->n_blocks - 1];
     char *copy = memcpy(block->text + block->used, name, length + 1);
     block->used += (int)length + 1;

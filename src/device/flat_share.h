@@ -167,22 +167,6 @@ typedef struct sti_FlatDeal {
     int size;
 } sti_FlatDeal;
 
-static void free_deal(const st_Allocator *a, sti_FlatDeal *deal)
-{
-    sti_free(a, deal->out, deal->size, sizeof *deal->out);
-    sti_free(a, deal->in, deal->size, sizeof *deal->in);
-    sti_free(a, deal->piece_first, deal->n_old[0] + 1, sizeof(int64_t));
-    sti_free(a, deal->piece, deal->n_old[1] + 1, sizeof(int));
-    sti_free(a, deal->body_now, deal->n_old[0] + 1, sizeof(int));
-    for (int k = 0; k < 2; k++) {
-        sti_free(a, deal->arrival[k], deal->n_arrivals[k] + 1, sizeof(sti_FlatArrival));
-        sti_free(a, deal->source[k], deal->n_new[k] + 1, sizeof(int64_t));
-    }
-    sti_free(a, deal->scratch, deal->scratch_size, 1);
-    sti_free(a, deal->column, deal->scratch_size, 1);
-    sti_free(a, deal->owner, deal->n_new[0] + 1, sizeof(int));
-}
-
 static int compare_arrivals(const void *a, const void *b)
 {
     const uint64_t one = ((const sti_FlatArrival *)a)->key, other = ((const sti_FlatArrival *)b)->key;
@@ -193,21 +177,6 @@ static int compare_arrivals(const void *a, const void *b)
 static uint64_t body_key(bool moves, int id)
 {
     return (uint64_t)moves << 32 | (uint32_t)id;
-}
-
-/* The pieces of each body; `body`: of each piece. */
-static void sort_pieces(sti_FlatDeal *deal, const int *body)
-{
-    int64_t *first = deal->piece_first;
-    for (int64_t s = 0; s < deal->n_old[1]; s++)
-        first[body[s] + 1]++;
-    for (int64_t b = 0; b < deal->n_old[0]; b++)
-        first[b + 1] += first[b];
-    for (int64_t s = deal->n_old[1] - 1; s >= 0; s--) /* first[b + 1] runs down to where the pieces of b begin */
-        deal->piece[--first[body[s] + 1]] = (int)s;
-    for (int64_t b = 0; b < deal->n_old[0]; b++)
-        first[b] = first[b + 1];
-    first[deal->n_old[0]] = deal->n_old[1];
 }
 
 /* Copies the rows of the bodies `out` to their parcels. */
@@ -383,7 +352,17 @@ static st_Status deal_bodies(sti_FlatPile *pile, const sti_FlatRows *model, cons
                 deal.body_now != NULL && deal.scratch != NULL;
     st_Status status = agree(pile, made ? ST_OK : out_of_memory(pile, 0, err), err);
     if (status == ST_OK) {
-        sort_pieces(&deal, body);
+        /* The pieces of each body; `body`: of each piece. */
+        int64_t *first = deal.piece_first;
+        for (int64_t s = 0; s < deal.n_old[1]; s++)
+            first[body[s] + 1]++;
+        for (int64_t b = 0; b < deal.n_old[0]; b++)
+            first[b + 1] += first[b];
+        for (int64_t s = deal.n_old[1] - 1; s >= 0; s--) /* first[b + 1] runs down to where the pieces of b begin */
+            deal.piece[--first[body[s] + 1]] = (int)s;
+        for (int64_t b = 0; b < deal.n_old[0]; b++)
+            first[b] = first[b + 1];
+        first[deal.n_old[0]] = deal.n_old[1];
         status = send_parcels(pile, from, &deal, out, n_out, err);
     }
     if (status == ST_OK) {
@@ -475,7 +454,18 @@ static st_Status deal_bodies(sti_FlatPile *pile, const sti_FlatRows *model, cons
         pile->cell_bits = old_bits;
         *f = was;
     }
-    free_deal(a, &deal);
+    sti_free(a, deal.out, deal.size, sizeof *deal.out);
+    sti_free(a, deal.in, deal.size, sizeof *deal.in);
+    sti_free(a, deal.piece_first, deal.n_old[0] + 1, sizeof(int64_t));
+    sti_free(a, deal.piece, deal.n_old[1] + 1, sizeof(int));
+    sti_free(a, deal.body_now, deal.n_old[0] + 1, sizeof(int));
+    for (int k = 0; k < 2; k++) {
+        sti_free(a, deal.arrival[k], deal.n_arrivals[k] + 1, sizeof(sti_FlatArrival));
+        sti_free(a, deal.source[k], deal.n_new[k] + 1, sizeof(int64_t));
+    }
+    sti_free(a, deal.scratch, deal.scratch_size, 1);
+    sti_free(a, deal.column, deal.scratch_size, 1);
+    sti_free(a, deal.owner, deal.n_new[0] + 1, sizeof(int));
     return status;
 }
 
@@ -534,16 +524,6 @@ typedef struct sti_FlatOld {
     int64_t *n_out, *n_in; /* by rank */
     int64_t n, all_out, all_in;
 } sti_FlatOld;
-
-static void free_old(const sti_FlatPile *pile, sti_FlatOld *old)
-{
-    const st_Allocator *a = &pile->allocator;
-    sti_free(a, old->here, old->n + 1, sizeof *old->here);
-    sti_free(a, old->out, old->all_out + 1, sizeof *old->out);
-    sti_free(a, old->in, old->all_in + 1, sizeof *old->in);
-    sti_free(a, old->n_out, pile->ranks->size, sizeof(int64_t));
-    sti_free(a, old->n_in, pile->ranks->size, sizeof(int64_t));
-}
 
 /* The new owners of the bodies of a contact: one or two. */
 static int homes_of(const int *owner, int a, int b, int home[2])
@@ -834,7 +814,11 @@ static st_Status share_out(sti_FlatPile *pile, st_Error *err)
         RUN(pile, flat_hold, 0, f->n_spheres);
         share->stale = false;
     }
-    free_old(pile, &old);
+    sti_free(a, old.here, old.n + 1, sizeof *old.here);
+    sti_free(a, old.out, old.all_out + 1, sizeof *old.out);
+    sti_free(a, old.in, old.all_in + 1, sizeof *old.in);
+    sti_free(a, old.n_out, pile->ranks->size, sizeof(int64_t));
+    sti_free(a, old.n_in, pile->ranks->size, sizeof(int64_t));
     return status;
 }
 

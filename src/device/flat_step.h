@@ -383,20 +383,6 @@ static void read_traits(const sti_FlatDef *def, sti_FlatTraits *traits)
     traits->smallest_cell = 2.2 * smallest;
 }
 
-/* Walls and driven bodies name bodies by their places here. Bodies without mass come first, on all ranks. */
-static void renumber_walls(sti_FlatPile *pile, const sti_FlatDef *def)
-{
-    const sti_FlatShare *share = &pile->share;
-    for (int k = 0; k < def->n_driven; k++)
-        pile->driven[k] = find_body(share, share->n_everywhere, def->driven[k]);
-    for (int k = 0; k < def->n_walls; k++) {
-        sti_FlatWall wall = def->wall[k];
-        if (wall.body < 0) continue;
-        wall.body = find_body(share, share->n_everywhere, wall.body);
-        device_put(pile, pile->f.wall + k, &wall, (int64_t)sizeof wall);
-    }
-}
-
 static st_Status flat_fill(sti_FlatPile *pile, const sti_FlatDef *def, st_Error *err)
 {
     sti_Flat *f = &pile->f;
@@ -513,7 +499,18 @@ static st_Status make_bodies(sti_FlatPile *pile, const sti_FlatDef *def, st_Erro
     if (status == ST_OK)
         status = is_shared(pile) ? share_model(pile, def, inverse, err) : put_bodies(pile, def, inverse, err);
     sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
-    if (status == ST_OK && is_shared(pile)) renumber_walls(pile, def);
+    if (status == ST_OK && is_shared(pile)) {
+        /* Walls and driven bodies name bodies by their places here. Bodies without mass come first, on all ranks. */
+        const sti_FlatShare *share = &pile->share;
+        for (int k = 0; k < def->n_driven; k++)
+            pile->driven[k] = find_body(share, share->n_everywhere, def->driven[k]);
+        for (int k = 0; k < def->n_walls; k++) {
+            sti_FlatWall wall = def->wall[k];
+            if (wall.body < 0) continue;
+            wall.body = find_body(share, share->n_everywhere, wall.body);
+            device_put(pile, pile->f.wall + k, &wall, (int64_t)sizeof wall);
+        }
+    }
     const int64_t terms =
         pile->body_room > 4 * (int64_t)pile->f.n_spheres ? pile->body_room : 4 * (int64_t)pile->f.n_spheres;
     if (status == ST_OK) status = make_room(pile, terms + 1, err); /* room for sums over bodies, too */
@@ -622,24 +619,6 @@ static st_Status flat_couple(sti_FlatPile *pile, const int *body, int n, st_Erro
     pile->ranks->broadcast(pile->ranks->ctx, share->coupled, n * (int64_t)sizeof *body);
     share->n_coupled = n;
     return ST_OK;
-}
-
-/* Of ranks: which coupled bodies are here? Own ones first, then copies. */
-static void find_coupled(sti_FlatPile *pile)
-{
-    sti_FlatShare *share = &pile->share;
-    int n = 0;
-    if (!is_shared(pile)) return;
-    for (int copies = 0; copies < 2; copies++) {
-        for (int k = 0; k < share->n_coupled; k++) {
-            const int b = find_body(share, pile->f.n_bodies, share->coupled[k]);
-            if (b < 0 || (share->owner[b] != pile->f.rank) != (copies > 0)) continue;
-            share->coupled_place[n] = k;
-            device_put(pile, pile->coupled + n++, &b, (int64_t)sizeof b);
-        }
-        if (copies == 0) share->n_coupled_own = n;
-    }
-    pile->n_coupled = n;
 }
 
 static void take_coupled(void *ctx, const void *rows, int64_t n)
@@ -765,26 +744,6 @@ static void find_box(sti_FlatPile *pile, double box[6])
     *f = kept;
 }
 
-/* Bits of the cells' keys, by the extents of the pile; too many are taken from the longest side. */
-static void choose_bits(sti_FlatPile *pile)
-{
-    sti_Flat *f = &pile->f;
-    double box[6];
-    int all = 0;
-    find_box(pile, box);
-    for (int k = 0; k < 3; k++) {
-        const double cells = (box[k + 3] - box[k]) / f->smallest_cell + 3;
-        f->cell_bits[k] = cells < 1e6 ? bits_for(cells) : 20; /* NaN too */
-        all += f->cell_bits[k];
-    }
-    for (; all > pile->cell_bits; all--) {
-        int longest = 0;
-        for (int k = 1; k < 3; k++)
-            if (f->cell_bits[k] > f->cell_bits[longest]) longest = k;
-        f->cell_bits[longest]--;
-    }
-}
-
 /* first[i]: the sum of all counts before i; `all` is that of all. */
 static st_Status count_up(sti_FlatPile *pile, const int *count, int *first, int n, int *all, const char *what,
                           st_Error *err)
@@ -812,7 +771,21 @@ static st_Status find_contacts(sti_FlatPile *pile, st_Error *err)
 {
     sti_Flat *f = &pile->f;
     const int s = f->n_spheres;
-    choose_bits(pile);
+    /* Bits of the cells' keys, by the extents of the pile; too many are taken from the longest side. */
+    double box[6];
+    int all = 0;
+    find_box(pile, box);
+    for (int k = 0; k < 3; k++) {
+        const double cells = (box[k + 3] - box[k]) / f->smallest_cell + 3;
+        f->cell_bits[k] = cells < 1e6 ? bits_for(cells) : 20; /* NaN too */
+        all += f->cell_bits[k];
+    }
+    for (; all > pile->cell_bits; all--) {
+        int longest = 0;
+        for (int k = 1; k < 3; k++)
+            if (f->cell_bits[k] > f->cell_bits[longest]) longest = k;
+        f->cell_bits[longest]--;
+    }
     if (is_shared(pile)) {
         double region[6]; /* find_box sets all of f back */
         RUN(pile, flat_own_bounds, 0, s);
@@ -1011,7 +984,23 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
 
     begin_step(pile);
     STI_TRY(stay_shared(pile, err));
-    find_coupled(pile);
+    {
+        /* Of ranks: which coupled bodies are here? Own ones first, then copies. */
+        sti_FlatShare *share = &pile->share;
+        int n = 0;
+        if (is_shared(pile)) {
+            for (int copies = 0; copies < 2; copies++) {
+                for (int k = 0; k < share->n_coupled; k++) {
+                    const int b = find_body(share, pile->f.n_bodies, share->coupled[k]);
+                    if (b < 0 || (share->owner[b] != pile->f.rank) != (copies > 0)) continue;
+                    share->coupled_place[n] = k;
+                    device_put(pile, pile->coupled + n++, &b, (int64_t)sizeof b);
+                }
+                if (copies == 0) share->n_coupled_own = n;
+            }
+            pile->n_coupled = n;
+        }
+    }
     const int n = f->n_bodies;
     STI_TRY(agree(pile, find_contacts(pile, err), err));
     if (is_shared(pile)) STI_TRY(agree(pile, find_border(pile, err), err));

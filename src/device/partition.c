@@ -50,68 +50,6 @@ static double along_of(const double *along, const double *x)
     return along[0] * x[0] + along[1] * x[1] + along[2] * x[2];
 }
 
-/* The direction and the interval of each cut. */
-static void choose_directions(const double *x, int n, double tilt, const st_Ranks *ranks, const Room *room, int groups)
-{
-    for (int e = 0; e < 6 * groups; e++)
-        room->mine[e] = -1e300;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; room->where[i] >= 0 && k < 3; k++) {
-            double *box = room->mine + (int64_t)6 * room->where[i]; /* -lo and hi: the largest of both */
-            const double at = x[(int64_t)3 * i + k];
-            if (-at > box[k]) box[k] = -at;
-            if (at > box[k + 3]) box[k + 3] = at;
-        }
-    add_up(ranks, room, 6 * groups, true);
-    for (int g = 0; g < groups; g++) {
-        Group *group = &room->group[g];
-        const double *box = room->mine + (int64_t)6 * g;
-        double extent[3], lo[3], hi = 0;
-        int axis = 0;
-        for (int k = 0; k < 3; k++) {
-            lo[k] = -box[k];
-            extent[k] = box[k] + box[k + 3] > 0 ? box[k] + box[k + 3] : 0;
-            if (extent[k] > extent[axis]) axis = k;
-        }
-        for (int k = 1; k < 3; k++) {
-            const int across = (axis + k) % 3;
-            group->along[across] = extent[across] > 0 ? tilt / (k == 1 ? 1 : BINS) / extent[across] : 0;
-        }
-        group->along[axis] = 1;
-        group->lo = along_of(group->along, lo);
-        for (int k = 0; k < 3; k++)
-            hi += group->along[k] * (lo[k] + extent[k]);
-        group->width = hi > group->lo ? 1.0001 * (hi - group->lo) : 1; /* holds its last point, too */
-        group->below = 0;
-    }
-}
-
-/* One pass: the bin in which the weight below reaches the share of the lower half. */
-static void narrow(const double *x, const double *weight, int n, const st_Ranks *ranks, const Room *room, int groups,
-                   bool first)
-{
-    memset(room->mine, 0, (size_t)(BINS * groups) * sizeof *room->mine);
-    for (int i = 0; i < n; i++) {
-        if (room->where[i] < 0) continue;
-        const Group *group = &room->group[room->where[i]];
-        const double bin = (along_of(group->along, x + (int64_t)3 * i) - group->lo) / group->width * BINS;
-        if (bin >= 0 && bin < BINS) room->mine[(int64_t)BINS * room->where[i] + (int)bin] += weight[i];
-    }
-    add_up(ranks, room, BINS * groups, false);
-    for (int g = 0; g < groups; g++) {
-        Group *group = &room->group[g];
-        const double *bin = room->mine + (int64_t)BINS * g;
-        int k = 0;
-        for (int e = 0; first && e < BINS; e++)
-            group->total = (e > 0 ? group->total : 0) + bin[e];
-        const double share = group->total * (group->n / 2) / group->n;
-        for (; k < BINS - 1 && group->below + bin[k] <= share; k++)
-            group->below += bin[k];
-        group->width /= BINS;
-        group->lo += k * group->width;
-    }
-}
-
 void sti_partition(const double *x, const double *weight, int n, double tilt, const st_Ranks *ranks, sti_Cut *cut,
                    double *memory)
 {
@@ -127,9 +65,61 @@ void sti_partition(const double *x, const double *weight, int n, double tilt, co
         room.where[i] = 0;
     while (groups > 0) {
         int n_next = 0;
-        choose_directions(x, n, tilt, ranks, &room, groups);
-        for (int pass = 0; pass < PASSES; pass++)
-            narrow(x, weight, n, ranks, &room, groups, pass == 0);
+        /* The direction and the interval of each cut. */
+        for (int e = 0; e < 6 * groups; e++)
+            room.mine[e] = -1e300;
+        for (int i = 0; i < n; i++)
+            for (int k = 0; room.where[i] >= 0 && k < 3; k++) {
+                double *box = room.mine + (int64_t)6 * room.where[i]; /* -lo and hi: the largest of both */
+                const double at = x[(int64_t)3 * i + k];
+                if (-at > box[k]) box[k] = -at;
+                if (at > box[k + 3]) box[k + 3] = at;
+            }
+        add_up(ranks, &room, 6 * groups, true);
+        for (int g = 0; g < groups; g++) {
+            Group *group = &room.group[g];
+            const double *box = room.mine + (int64_t)6 * g;
+            double extent[3], lo[3], hi = 0;
+            int axis = 0;
+            for (int k = 0; k < 3; k++) {
+                lo[k] = -box[k];
+                extent[k] = box[k] + box[k + 3] > 0 ? box[k] + box[k + 3] : 0;
+                if (extent[k] > extent[axis]) axis = k;
+            }
+            for (int k = 1; k < 3; k++) {
+                const int across = (axis + k) % 3;
+                group->along[across] = extent[across] > 0 ? tilt / (k == 1 ? 1 : BINS) / extent[across] : 0;
+            }
+            group->along[axis] = 1;
+            group->lo = along_of(group->along, lo);
+            for (int k = 0; k < 3; k++)
+                hi += group->along[k] * (lo[k] + extent[k]);
+            group->width = hi > group->lo ? 1.0001 * (hi - group->lo) : 1; /* holds its last point, too */
+            group->below = 0;
+        }
+        for (int pass = 0; pass < PASSES; pass++) {
+            /* One pass: the bin in which the weight below reaches the share of the lower half. */
+            memset(room.mine, 0, (size_t)(BINS * groups) * sizeof *room.mine);
+            for (int i = 0; i < n; i++) {
+                if (room.where[i] < 0) continue;
+                const Group *group = &room.group[room.where[i]];
+                const double bin = (along_of(group->along, x + (int64_t)3 * i) - group->lo) / group->width * BINS;
+                if (bin >= 0 && bin < BINS) room.mine[(int64_t)BINS * room.where[i] + (int)bin] += weight[i];
+            }
+            add_up(ranks, &room, BINS * groups, false);
+            for (int g = 0; g < groups; g++) {
+                Group *group = &room.group[g];
+                const double *bin = room.mine + (int64_t)BINS * g;
+                int k = 0;
+                for (int e = 0; pass == 0 && e < BINS; e++)
+                    group->total = (e > 0 ? group->total : 0) + bin[e];
+                const double share = group->total * (group->n / 2) / group->n;
+                for (; k < BINS - 1 && group->below + bin[k] <= share; k++)
+                    group->below += bin[k];
+                group->width /= BINS;
+                group->lo += k * group->width;
+            }
+        }
         for (int i = 0; i < n; i++) {
             if (room.where[i] < 0) continue;
             const Group *group = &room.group[room.where[i]];

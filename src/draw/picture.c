@@ -214,18 +214,6 @@ static double travel(const st_Picture *picture, const sti_View *view, Quantity q
     return most;
 }
 
-/* Selects the quantities that get a chart. A coordinate that changes only by rounding (a body sliding on a table)
- * gets none. */
-static int choose_quantities(const st_Picture *picture, const sti_View *view, Quantity out[3])
-{
-    double right = travel(picture, view, RIGHTWARD), up = travel(picture, view, UPWARD);
-    int n = 0;
-    if (view->moves_right && right >= 1e-9 * up) out[n++] = RIGHTWARD;
-    if (view->moves_up && up > 1e-9 * right) out[n++] = UPWARD;
-    if (picture->turn_axis >= 0 && travel(picture, view, ANGLE) > 1e-9) out[n++] = ANGLE;
-    return n;
-}
-
 st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error *err)
 {
     FILE *file = NULL;
@@ -242,7 +230,14 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
     sti_Window window = sti_motion_window(&drawing, LEFT, TOP, WIDTH - LEFT - RIGHT, SCENE_MOST);
     Quantity quantity[3];
     char right[16], up[16];
-    int n = choose_quantities(picture, &view, quantity);
+    /* Selects the quantities that get a chart. A coordinate that changes only by rounding (a body sliding on a table)
+     * gets none. */
+    double across = travel(picture, &view, RIGHTWARD), rise = travel(picture, &view, UPWARD);
+    int n = 0;
+    if (view.moves_right && across >= 1e-9 * rise) quantity[n++] = RIGHTWARD;
+    if (view.moves_up && rise > 1e-9 * across) quantity[n++] = UPWARD;
+    if (picture->turn_axis >= 0 && travel(picture, &view, ANGLE) > 1e-9) quantity[n++] = ANGLE;
+
     int lines = (n + 2) / 2;
     double below = TOP + window.box.h + GAP, half = 0.5 * (WIDTH - LEFT - RIGHT - GAP);
     double height = below + lines * (CHART_H + GAP) - 24;

@@ -77,38 +77,6 @@ static Seen see(const Projection *p, st_Vec3 at)
     return (Seen){0.5 * p->width + s * dot(d, p->right), 0.5 * p->height + s * dot(d, p->down), z};
 }
 
-static void raster_fill(Canvas *c, const Seen v[3], const float colour[3])
-{
-    const Projection *p = &c->view;
-    const double area = (v[1].x - v[0].x) * (v[2].y - v[0].y) - (v[2].x - v[0].x) * (v[1].y - v[0].y);
-    if (!(fabs(area) > 1e-12)) return;
-    const double x0 = fmin(v[0].x, fmin(v[1].x, v[2].x)), x1 = fmax(v[0].x, fmax(v[1].x, v[2].x));
-    const double y0 = fmin(v[0].y, fmin(v[1].y, v[2].y)), y1 = fmax(v[0].y, fmax(v[1].y, v[2].y));
-    if (x1 < 0 || y1 < 0 || x0 > p->width || y0 > p->height) return;
-    const int from_x = (int)fmax(0, floor(x0)), to_x = (int)fmin(p->width - 1, x1);
-    const int from_y = (int)fmax(0, floor(y0)), to_y = (int)fmin(p->height - 1, y1);
-    double depth[3];
-    for (int k = 0; k < 3; k++)
-        depth[k] = p->parallel > 0 ? -v[k].z : 1 / v[k].z; /* linear in the picture */
-    for (int y = from_y; y <= to_y; y++)
-        for (int x = from_x; x <= to_x; x++) {
-            double weight[3];
-            bool inside = true;
-            for (int k = 0; k < 3 && inside; k++) {
-                const Seen *a = &v[(k + 1) % 3], *b = &v[(k + 2) % 3];
-                weight[k] = ((b->x - a->x) * (y + 0.5 - a->y) - (x + 0.5 - a->x) * (b->y - a->y)) / area;
-                inside = weight[k] >= 0;
-            }
-            if (!inside) continue;
-            const float d = (float)(weight[0] * depth[0] + weight[1] * depth[1] + weight[2] * depth[2]);
-            const size_t at = (size_t)y * (size_t)p->width + (size_t)x;
-            if (d <= c->depth[at]) continue;
-            c->depth[at] = d;
-            for (int k = 0; c->colour != NULL && k < 3; k++)
-                c->colour[at][k] = colour[k];
-        }
-}
-
 /* Parts of a triangle that are nearer than `near` are cut off. */
 static void draw_triangle(Canvas *c, const st_Vec3 corner[3], double near, const float colour[3])
 {
@@ -123,7 +91,33 @@ static void draw_triangle(Canvas *c, const st_Vec3 corner[3], double near, const
     }
     for (int k = 2; k < n; k++) {
         const Seen v[3] = {see(p, cut[0]), see(p, cut[k - 1]), see(p, cut[k])};
-        raster_fill(c, v, colour);
+        const double area = (v[1].x - v[0].x) * (v[2].y - v[0].y) - (v[2].x - v[0].x) * (v[1].y - v[0].y);
+        if (!(fabs(area) > 1e-12)) continue;
+        const double x0 = fmin(v[0].x, fmin(v[1].x, v[2].x)), x1 = fmax(v[0].x, fmax(v[1].x, v[2].x));
+        const double y0 = fmin(v[0].y, fmin(v[1].y, v[2].y)), y1 = fmax(v[0].y, fmax(v[1].y, v[2].y));
+        if (x1 < 0 || y1 < 0 || x0 > p->width || y0 > p->height) continue;
+        const int from_x = (int)fmax(0, floor(x0)), to_x = (int)fmin(p->width - 1, x1);
+        const int from_y = (int)fmax(0, floor(y0)), to_y = (int)fmin(p->height - 1, y1);
+        double depth[3];
+        for (int i = 0; i < 3; i++)
+            depth[i] = p->parallel > 0 ? -v[i].z : 1 / v[i].z; /* linear in the picture */
+        for (int y = from_y; y <= to_y; y++)
+            for (int x = from_x; x <= to_x; x++) {
+                double weight[3];
+                bool inside = true;
+                for (int i = 0; i < 3 && inside; i++) {
+                    const Seen *a = &v[(i + 1) % 3], *b = &v[(i + 2) % 3];
+                    weight[i] = ((b->x - a->x) * (y + 0.5 - a->y) - (x + 0.5 - a->x) * (b->y - a->y)) / area;
+                    inside = weight[i] >= 0;
+                }
+                if (!inside) continue;
+                const float d = (float)(weight[0] * depth[0] + weight[1] * depth[1] + weight[2] * depth[2]);
+                const size_t at = (size_t)y * (size_t)p->width + (size_t)x;
+                if (d <= c->depth[at]) continue;
+                c->depth[at] = d;
+                for (int i = 0; c->colour != NULL && i < 3; i++)
+                    c->colour[at][i] = colour[i];
+            }
     }
 }
 

@@ -450,34 +450,6 @@ void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, 
 
 /* ------------------------------------------------------------------ trace(W) */
 
-/* trace(H' inv(M) H). M couples no two bodies, so that the k-th columns of the inverses of all bodies' blocks come from
- * one solve: as many solves as the largest body has velocities, six for rigid bodies.              */
-static double trace_of_contacts(sti_FrictionMap *map, const int *body, int *place)
-{
-    const st_FrictionProblem *p = map->problem;
-    double trace = 0.0;
-    int largest = 0;
-    int *count = map->first; /* 0, 1, 2 ... again at the end */
-    memset(count, 0, (size_t)p->n_v * sizeof *count);
-    for (int i = 0; i < p->n_v; i++) {
-        place[i] = count[body[i]]++;
-        largest = place[i] + 1 > largest ? place[i] + 1 : largest;
-    }
-    for (int i = 0; i <= p->n_v; i++)
-        map->first[i] = i;
-    for (int k = 0; k < largest; k++) {
-        double *y = map->v;
-        for (int i = 0; i < p->n_v; i++)
-            y[i] = place[i] == k ? 1.0 : 0.0;
-        solve_M(map, y);
-        for (int j = 0; j < p->H.n_cols; j++)
-            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-                for (int64_t d = p->H.p[j]; place[p->H.i[e]] == k && d < p->H.p[j + 1]; d++)
-                    if (body[p->H.i[d]] == body[p->H.i[e]]) trace += p->H.x[e] * p->H.x[d] * y[p->H.i[d]];
-    }
-    return trace;
-}
-
 /* trace(X inv(S) X') = trace(inv(S) X'X) with X = H' inv(M) G, local X = V: what joints take from trace(W). X, n_r x
  * n_l row-major, is work of the caller's.                                                          */
 static double trace_of_joints(sti_FrictionMap *map, double *X, double *square)
@@ -527,7 +499,30 @@ st_Status sti_friction_map_trace(sti_FrictionMap *map, double *trace, st_Error *
                     if (p->W.i[e] == j) *trace += p->W.x[e];
         } else {
             sti_friction_bodies(&p->M, p->dim, body);
-            *trace = trace_of_contacts(map, body, body + n_v);
+            /* trace(H' inv(M) H). M couples no two bodies, so that the k-th columns of the inverses of all bodies'
+             * blocks come from one solve: as many solves as the largest body has velocities, six for rigid bodies. */
+            int *place = body + n_v;
+            double sum = 0.0;
+            int largest = 0;
+            int *count = map->first; /* 0, 1, 2 ... again at the end */
+            memset(count, 0, (size_t)p->n_v * sizeof *count);
+            for (int i = 0; i < p->n_v; i++) {
+                place[i] = count[body[i]]++;
+                largest = place[i] + 1 > largest ? place[i] + 1 : largest;
+            }
+            for (int i = 0; i <= p->n_v; i++)
+                map->first[i] = i;
+            for (int k = 0; k < largest; k++) {
+                double *y = map->v;
+                for (int i = 0; i < p->n_v; i++)
+                    y[i] = place[i] == k ? 1.0 : 0.0;
+                solve_M(map, y);
+                for (int j = 0; j < p->H.n_cols; j++)
+                    for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                        for (int64_t d = p->H.p[j]; place[p->H.i[e]] == k && d < p->H.p[j + 1]; d++)
+                            if (body[p->H.i[d]] == body[p->H.i[e]]) sum += p->H.x[e] * p->H.x[d] * y[p->H.i[d]];
+            }
+            *trace = sum;
         }
         if (n_l > 0) *trace -= (p->form == ST_FORM_LOCAL ? -1.0 : 1.0) * trace_of_joints(map, X, X + n_x);
     }

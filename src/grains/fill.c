@@ -113,24 +113,6 @@ static st_Status draw_sizes(Fill *f, st_Error *err)
     return ST_OK;
 }
 
-static st_Status does_not_fit(const Fill *f, int placed, st_Error *err)
-{
-    const int n = f->places.n - f->places.n_known;
-    double smallest = INFINITY, largest = 0, all = 0, there = 0;
-    for (int k = 0; k < n; k++) {
-        const double r = f->places.r[f->places.n_known + k];
-        smallest = fmin(smallest, r), largest = fmax(largest, r);
-        all += volume_of(f, r);
-        if (k < placed) there += volume_of(f, r);
-    }
-    const double region = st_region_volume(&f->region);
-    return sti_fail(err, ST_ERR_ARGUMENT,
-                    "%s: %d of %d grains of %g to %g m fit into its region, a %s of %g m^3: packing fraction %.3g of "
-                    "%.3g; arrangement \"%s\"",
-                    f->owner, placed, n, 2 * smallest, 2 * largest, st_region_type_name(f->region.type), region,
-                    there / region, all / region, st_arrangement_name(f->def->arrangement));
-}
-
 static st_Status add_bodies(Fill *f, st_Scene *scene, st_Error *err)
 {
     const int n = f->places.n - f->places.n_known;
@@ -245,7 +227,23 @@ st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first
     if (status == ST_OK) status = draw_sizes(&f, err);
     if (status == ST_OK) status = sti_place_balls(&f.allocator, &f.places, def->arrangement, &f.random, &placed, err);
     if (status == ST_OK && placed > 0 && is_filled_up(def)) f.places.n = f.places.n_known + placed;
-    if (status == ST_OK && placed < f.places.n - f.places.n_known) status = does_not_fit(&f, placed, err);
+    if (status == ST_OK && placed < f.places.n - f.places.n_known) {
+        const int n = f.places.n - f.places.n_known;
+        double smallest = INFINITY, most = 0, all = 0, there = 0;
+        for (int k = 0; k < n; k++) {
+            const double r = f.places.r[f.places.n_known + k];
+            smallest = fmin(smallest, r), most = fmax(most, r);
+            all += volume_of(&f, r);
+            if (k < placed) there += volume_of(&f, r);
+        }
+        const double region = st_region_volume(&f.region);
+        status =
+            sti_fail(err, ST_ERR_ARGUMENT,
+                     "%s: %d of %d grains of %g to %g m fit into its region, a %s of %g m^3: packing fraction %.3g of "
+                     "%.3g; arrangement \"%s\"",
+                     f.owner, placed, n, 2 * smallest, 2 * most, st_region_type_name(f.region.type), region,
+                     there / region, all / region, st_arrangement_name(f.def->arrangement));
+    }
     if (status == ST_OK) status = add_all(&f, scene, err);
     if (status == ST_OK && first != NULL) *first = sti_body_id(scene, before + 1);
     if (status == ST_OK && count != NULL) *count = placed;

@@ -196,39 +196,34 @@ static st_Status add_geometry(Dae *dae, const sti_Element *geometry, const Map *
 
 /* ---- nodes ------------------------------------------------------------------------------------------- */
 
-static st_Status read_transform(const Dae *dae, const sti_Element *at, Map *map)
-{
-    double x[16];
-    Map own = map_identity();
-    if (sti_element_is(at, "matrix")) {
-        STI_TRY(take_numbers(dae, at, 16, x));
-        for (int k = 0; k < 9; k++)
-            own.A.m[k] = x[4 * (k / 3) + k % 3];
-        own.t = vec3(x[3], x[7], x[11]);
-    } else if (sti_element_is(at, "translate")) {
-        STI_TRY(take_numbers(dae, at, 3, x));
-        own.t = vec3_load(x);
-    } else if (sti_element_is(at, "rotate")) {
-        STI_TRY(take_numbers(dae, at, 4, x));
-        const double length = norm(vec3_load(x));
-        if (length > 0) own.A = quat_matrix(quat_exp(scale(x[3] * STI_PI / 180 / length, vec3_load(x))));
-    } else if (sti_element_is(at, "scale")) {
-        STI_TRY(take_numbers(dae, at, 3, x));
-        own.A = (st_Mat3){{x[0], 0, 0, 0, x[1], 0, 0, 0, x[2]}};
-    } else {
-        return ST_OK;
-    }
-    *map = (Map){mat3_product(&map->A, &own.A), add(mat3_mul(&map->A, own.t), map->t)};
-    return ST_OK;
-}
-
 static st_Status add_node(Dae *dae, const sti_Element *node, Map map, int depth)
 {
     if (depth > DEEPEST) return sti_element_fail(dae->err, node, "is inside more than %d others", DEEPEST);
     if (++dae->nodes > MOST_NODES)
         return sti_element_fail(dae->err, node, "is one too many, must be at most %d nodes", MOST_NODES);
-    for (const sti_Element *at = node->first; at != NULL; at = at->next)
-        STI_TRY(read_transform(dae, at, &map));
+    for (const sti_Element *at = node->first; at != NULL; at = at->next) {
+        double x[16];
+        Map own = map_identity();
+        if (sti_element_is(at, "matrix")) {
+            STI_TRY(take_numbers(dae, at, 16, x));
+            for (int k = 0; k < 9; k++)
+                own.A.m[k] = x[4 * (k / 3) + k % 3];
+            own.t = vec3(x[3], x[7], x[11]);
+        } else if (sti_element_is(at, "translate")) {
+            STI_TRY(take_numbers(dae, at, 3, x));
+            own.t = vec3_load(x);
+        } else if (sti_element_is(at, "rotate")) {
+            STI_TRY(take_numbers(dae, at, 4, x));
+            const double length = norm(vec3_load(x));
+            if (length > 0) own.A = quat_matrix(quat_exp(scale(x[3] * STI_PI / 180 / length, vec3_load(x))));
+        } else if (sti_element_is(at, "scale")) {
+            STI_TRY(take_numbers(dae, at, 3, x));
+            own.A = (st_Mat3){{x[0], 0, 0, 0, x[1], 0, 0, 0, x[2]}};
+        } else {
+            continue;
+        }
+        map = (Map){mat3_product(&map.A, &own.A), add(mat3_mul(&map.A, own.t), map.t)};
+    }
     for (const sti_Element *at = node->first; at != NULL; at = at->next) {
         const sti_Element *target = find_id(dae->root, sti_attribute(at, "url"));
         if (sti_element_is(at, "node")) STI_TRY(add_node(dae, at, map, depth + 1));

@@ -100,19 +100,6 @@ static bool same_surface(const Surface *a, const Surface *b)
     return same && a->condim == b->condim && a->priority == b->priority && strcmp(a->pairs, b->pairs) == 0;
 }
 
-static st_Status find_surface(const sti_Mjcf *m, sti_Geoms *geoms, const Surface *surface, int *out)
-{
-    for (*out = 0; *out < geoms->n_surfaces; ++*out)
-        if (same_surface(&geoms->surface[*out], surface)) return ST_OK;
-    if (geoms->n_surfaces == MOST_SURFACES)
-        return sti_element_fail(m->robot->err, surface->at,
-                                "is the %dth different combination of friction, condim and priority, must be at most "
-                                "%d; \"material\" of the robot sets one for all geoms",
-                                MOST_SURFACES + 1, MOST_SURFACES);
-    geoms->surface[geoms->n_surfaces++] = *surface;
-    return ST_OK;
-}
-
 static Surface together(const Surface *a, const Surface *b);
 
 st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contacting *out)
@@ -164,7 +151,17 @@ st_Status sti_mjcf_contact(const sti_Mjcf *m, const sti_Element *at, sti_Contact
     surface.condim = (int)condim;
     surface.priority = (int)priority;
     surface.pairs = filter.pairs;
-    return m->robot->def.material == NULL ? find_surface(m, geoms, &surface, &out->surface) : ST_OK;
+    if (m->robot->def.material != NULL) return ST_OK;
+    int *found = &out->surface;
+    for (*found = 0; *found < geoms->n_surfaces; ++*found)
+        if (same_surface(&geoms->surface[*found], &surface)) return ST_OK;
+    if (geoms->n_surfaces == MOST_SURFACES)
+        return sti_element_fail(m->robot->err, surface.at,
+                                "is the %dth different combination of friction, condim and priority, must be at most "
+                                "%d; \"material\" of the robot sets one for all geoms",
+                                MOST_SURFACES + 1, MOST_SURFACES);
+    geoms->surface[geoms->n_surfaces++] = surface;
+    return ST_OK;
 }
 
 st_Status sti_mjcf_pair(sti_Mjcf *m, const sti_Element *at)

@@ -400,35 +400,6 @@ static st_Status read_inertial(const Sdf *sdf, sti_RobotLink *link, const sti_El
     return ST_OK;
 }
 
-/* A grey image: black is the lowest, white the highest elevation; the top row has the largest y. */
-static st_Status heightmap_json(const Sdf *sdf, const sti_Element *form, st_Pose *pose, json_t **out)
-{
-    const char *uri = text_of(form, "uri");
-    double size[3] = {1, 1, 1}, p[3] = {0}, *pixels;
-    char path[4096];
-    int nx, ny;
-    st_Error why = {0};
-    STI_TRY(numbers(sdf, form, "size", 3, size));
-    STI_TRY(numbers(sdf, form, "pos", 3, p));
-    if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
-    for (int k = 0; k < 3; k++)
-        if (!(size[k] > 0)) return sti_element_fail(sdf->robot->err, form, "its size has %g, must be > 0", size[k]);
-    STI_TRY(sti_robot_whole_path(sdf->robot, form, uri, path, sizeof path));
-    if (sti_png_read(path, &nx, &ny, &pixels, &why) != ST_OK)
-        return sti_element_fail(sdf->robot->err, form, "%.200s", why.message);
-    double *height = nx >= 2 && ny >= 2 ? malloc((size_t)nx * (size_t)ny * sizeof *height) : NULL;
-    for (int y = 0; y < ny && height != NULL; y++)
-        for (int x = 0; x < nx; x++)
-            height[(size_t)y * (size_t)nx + (size_t)x] =
-                size[2] * pixels[(size_t)(ny - 1 - y) * (size_t)nx + (size_t)x];
-    free(pixels);
-    if (nx < 2 || ny < 2) return sti_element_fail(sdf->robot->err, form, "its image must be 2 x 2 pixels at least");
-    if (height != NULL) *out = sti_height_json(nx, ny, height, size[0] / (nx - 1), size[1] / (ny - 1), size[2]);
-    free(height);
-    pose->p = pose_point(*pose, vec3_load(p));
-    return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
-}
-
 static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose *pose, json_t **out)
 {
     double size[3] = {1, 1, 1}, radius = 0, length = 0, normal[3] = {0, 0, 1};
@@ -437,7 +408,35 @@ static st_Status geometry_json(const Sdf *sdf, const sti_Element *form, st_Pose 
     STI_TRY(numbers(sdf, form, "length", 1, &length));
     STI_TRY(numbers(sdf, form, ellipsoid ? "radii" : "size", sti_element_is(form, "plane") ? 2 : 3, size));
     STI_TRY(numbers(sdf, form, "normal", 3, normal));
-    if (sti_element_is(form, "heightmap")) return heightmap_json(sdf, form, pose, out);
+    if (sti_element_is(form, "heightmap")) {
+        /* A grey image: black is the lowest, white the highest elevation; the top row has the largest y. */
+        const char *uri = text_of(form, "uri");
+        double extent[3] = {1, 1, 1}, p[3] = {0}, *pixels;
+        char path[4096];
+        int nx, ny;
+        st_Error why = {0};
+        STI_TRY(numbers(sdf, form, "size", 3, extent));
+        STI_TRY(numbers(sdf, form, "pos", 3, p));
+        if (uri == NULL) return sti_element_fail(sdf->robot->err, form, "has no <uri>, must have one");
+        for (int k = 0; k < 3; k++)
+            if (!(extent[k] > 0))
+                return sti_element_fail(sdf->robot->err, form, "its size has %g, must be > 0", extent[k]);
+        STI_TRY(sti_robot_whole_path(sdf->robot, form, uri, path, sizeof path));
+        if (sti_png_read(path, &nx, &ny, &pixels, &why) != ST_OK)
+            return sti_element_fail(sdf->robot->err, form, "%.200s", why.message);
+        double *height = nx >= 2 && ny >= 2 ? malloc((size_t)nx * (size_t)ny * sizeof *height) : NULL;
+        for (int y = 0; y < ny && height != NULL; y++)
+            for (int x = 0; x < nx; x++)
+                height[(size_t)y * (size_t)nx + (size_t)x] =
+                    extent[2] * pixels[(size_t)(ny - 1 - y) * (size_t)nx + (size_t)x];
+        free(pixels);
+        if (nx < 2 || ny < 2) return sti_element_fail(sdf->robot->err, form, "its image must be 2 x 2 pixels at least");
+        if (height != NULL)
+            *out = sti_height_json(nx, ny, height, extent[0] / (nx - 1), extent[1] / (ny - 1), extent[2]);
+        free(height);
+        pose->p = pose_point(*pose, vec3_load(p));
+        return *out != NULL ? ST_OK : sti_robot_memory(sdf->robot);
+    }
     if (box || ellipsoid) {
         const double factor = ellipsoid ? 2 : 1;
         for (int k = 0; k < 3; k++)

@@ -122,36 +122,6 @@ static int group_rows(const Memory *m, int group)
     return sti_net_group_rows(&m->net, group);
 }
 
-/* The places of the entries of G in the dense blocks, which are 0 elsewhere. Once per net. */
-static st_Status place_entries(Memory *m, st_Error *err)
-{
-    const st_Sparse *G = &m->net.problem->G;
-    const int *first = m->net.problem->A.first;
-    const int64_t end = m->net.link_start[m->net.link_first[m->net.n_groups]];
-    GROW(G, end);
-    GROW(Z, end);
-    m->n_runs = 0;
-    if (end > 0) memset(m->G, 0, (size_t)end * sizeof *m->G);
-    for (int J = 0; J < m->net.n_groups; J++) {
-        for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
-            m->net.slot[m->net.link_block[e]] = m->net.link_start[e];
-        for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
-            for (int64_t e = G->p[m->net.row[j]]; e < G->p[m->net.row[j] + 1]; e++) {
-                const int block = m->net.block_of[G->i[e]];
-                const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
-                const int64_t to = m->net.slot[block] + row + G->i[e] - first[block];
-                Run *last = m->n_runs > 0 ? &m->run[m->n_runs - 1] : NULL; /* that it may continue */
-                if (last != NULL && last->from + last->count == e && last->to + last->count == to && last->count < 6) {
-                    last->count++;
-                    continue;
-                }
-                GROW(run, m->n_runs + 1);
-                m->run[m->n_runs++] = (Run){e, to, 1};
-            }
-    }
-    return ST_OK;
-}
-
 /* Dense blocks of G. Mostly a run is the six velocities of a body. */
 static void fill_G(Memory *m)
 {
@@ -290,7 +260,32 @@ static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, s
     STI_TRY(sti_net_build(&m->net, p, err));
     if (m->version != m->net.version) {
         m->version = 0; /* 0 until the layout is complete */
-        STI_TRY(place_entries(m, err));
+        /* The places of the entries of G in the dense blocks, which are 0 elsewhere. Once per net. */
+        const st_Sparse *G = &m->net.problem->G;
+        const int *block_first = m->net.problem->A.first;
+        const int64_t n_entries = m->net.link_start[m->net.link_first[m->net.n_groups]];
+        GROW(G, n_entries);
+        GROW(Z, n_entries);
+        m->n_runs = 0;
+        if (n_entries > 0) memset(m->G, 0, (size_t)n_entries * sizeof *m->G);
+        for (int J = 0; J < m->net.n_groups; J++) {
+            for (int64_t e = m->net.link_first[J]; e < m->net.link_first[J + 1]; e++)
+                m->net.slot[m->net.link_block[e]] = m->net.link_start[e];
+            for (int j = m->net.row_first[J]; j < m->net.row_first[J + 1]; j++)
+                for (int64_t e = G->p[m->net.row[j]]; e < G->p[m->net.row[j] + 1]; e++) {
+                    const int block = m->net.block_of[G->i[e]];
+                    const int64_t row = (int64_t)(j - m->net.row_first[J]) * block_size(m, block);
+                    const int64_t to = m->net.slot[block] + row + G->i[e] - block_first[block];
+                    Run *last = m->n_runs > 0 ? &m->run[m->n_runs - 1] : NULL; /* that it may continue */
+                    if (last != NULL && last->from + last->count == e && last->to + last->count == to &&
+                        last->count < 6) {
+                        last->count++;
+                        continue;
+                    }
+                    GROW(run, m->n_runs + 1);
+                    m->run[m->n_runs++] = (Run){e, to, 1};
+                }
+        }
 
         /* Column J of S: the groups K >= J that share a block of A with J, or an entry of Cb. */
         GROW(s_p, m->net.n_groups + 1);

@@ -30,22 +30,6 @@ static bool diag_is_diagonal(const double *a, int64_t n, bool symmetric)
     return true;
 }
 
-/* A = L U, L unit lower. */
-static int64_t lu(const double *a, int64_t n, double *f, double *pivot)
-{
-    memcpy(f, a, (size_t)n * (size_t)n * sizeof *f);
-    for (int64_t c = 0; c < n; c++) {
-        *pivot = f[c * n + c];
-        if (!(*pivot > 0.0)) return c;
-        for (int64_t i = c + 1; i < n; i++) {
-            const double factor = f[i * n + c] /= *pivot;
-            for (int64_t k = c + 1; k < n; k++)
-                f[i * n + k] -= factor * f[c * n + k];
-        }
-    }
-    return -1;
-}
-
 /* The symmetric part decides whether a nonsymmetric block can be factorised. */
 static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *pivot)
 {
@@ -68,7 +52,19 @@ static int64_t diag_factor_block(const sti_BlockFactor *factor, int k, double *p
         for (int64_t j = 0; j < n; j++)
             factor->work[i * n + j] = 0.5 * (a[i * n + j] + a[j * n + i]);
     const int64_t bad = ldl(factor->work, n, f, pivot);
-    return bad >= 0 ? bad : lu(a, n, f, pivot);
+    if (bad >= 0) return bad;
+    /* A = L U, L unit lower. */
+    memcpy(f, a, (size_t)n * (size_t)n * sizeof *f);
+    for (int64_t c = 0; c < n; c++) {
+        *pivot = f[c * n + c];
+        if (!(*pivot > 0.0)) return c;
+        for (int64_t i = c + 1; i < n; i++) {
+            const double multiple = f[i * n + c] /= *pivot;
+            for (int64_t column = c + 1; column < n; column++)
+                f[i * n + column] -= multiple * f[c * n + column];
+        }
+    }
+    return -1;
 }
 
 st_Status sti_block_factor(sti_BlockFactor *factor, const st_BlockDiag *matrix, bool symmetric, const char *name,

@@ -211,24 +211,6 @@ static st_Status ldl_analyse(sti_BlockLdl *ldl, const sti_BlockPattern *s, st_Er
 
 /* ---------------------------------------------------------------------------- numbers */
 
-/* Subtracts from column j the contribution of every column k with L_jk != 0. */
-static void update_column(sti_BlockLdl *ldl, int j)
-{
-    const int size = ldl_block_size(ldl, j);
-    for (int64_t e = ldl->by.column[j]; e < ldl->by.column[j + 1]; e++)
-        ldl->where[ldl->by.row[e]] = ldl->value_start[e];
-    for (int64_t t = ldl->row_first[j]; t < ldl->row_first[j + 1]; t++) {
-        const int k = ldl->row_column[t], inner = ldl_block_size(ldl, k);
-        const double *pivot = ldl->pivot + ldl->at[k], *ljk = ldl->value + ldl->value_start[ldl->row_entry[t]];
-        for (int a = 0; a < size; a++)
-            for (int b = 0; b < inner; b++)
-                ldl->product[a * inner + b] = ljk[a * inner + b] * pivot[b];
-        for (int64_t e = ldl->row_entry[t]; e < ldl->by.column[k + 1]; e++)
-            sti_product_add(-1.0, ldl->value + ldl->value_start[e], ldl_block_size(ldl, ldl->by.row[e]), ldl->product,
-                            size, inner, ldl->value + ldl->where[ldl->by.row[e]], size);
-    }
-}
-
 /* The loops below are written once for all sizes, and called with the constants 3, 5 and 6: the usual sizes, of
  * balls, hinges, and hinges or slides with a spring or motor, which the compiler unrolls. */
 
@@ -341,7 +323,20 @@ st_Status sti_block_ldl_factor(sti_BlockLdl *ldl, const sti_BlockPattern *patter
         double *pivot = ldl->pivot + ldl->at[j], *inverse = ldl->inverse + ldl->at[j], *own = ldl->work + ldl->at[j];
         for (int c = 0; c < size; c++)
             own[c] = diagonal[c * size + c];
-        update_column(ldl, j);
+        /* Subtracts from column j the contribution of every column k with L_jk != 0. */
+        const int width = ldl_block_size(ldl, j);
+        for (int64_t e = ldl->by.column[j]; e < ldl->by.column[j + 1]; e++)
+            ldl->where[ldl->by.row[e]] = ldl->value_start[e];
+        for (int64_t t = ldl->row_first[j]; t < ldl->row_first[j + 1]; t++) {
+            const int k = ldl->row_column[t], inner = ldl_block_size(ldl, k);
+            const double *middle = ldl->pivot + ldl->at[k], *ljk = ldl->value + ldl->value_start[ldl->row_entry[t]];
+            for (int a = 0; a < width; a++)
+                for (int b = 0; b < inner; b++)
+                    ldl->product[a * inner + b] = ljk[a * inner + b] * middle[b];
+            for (int64_t e = ldl->row_entry[t]; e < ldl->by.column[k + 1]; e++)
+                sti_product_add(-1.0, ldl->value + ldl->value_start[e], ldl_block_size(ldl, ldl->by.row[e]),
+                                ldl->product, width, inner, ldl->value + ldl->where[ldl->by.row[e]], width);
+        }
         skipped += factor_diagonal(diagonal, size, own, pivot, inverse);
         for (int c = 0; c < size; c++)
             if (!isfinite(pivot[c])) {

@@ -291,21 +291,6 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
 
 /* ------------------------------------------------------------------ numbers */
 
-/* Adds the Schur complement of child c, on the stack, to the front, block by block. */
-static void add_child(sti_SparseLu *lu, int c, int64_t stride)
-{
-    const double *from = lu->stack + lu->stack_start[c];
-    for (int64_t a = lu->reach_first[c]; a < lu->reach_first[c + 1]; a++) {
-        double *f = lu->front + lu->where[lu->reach[a]] * stride;
-        for (int r = lu_span(lu, lu->reach[a], lu->reach[a] + 1); r > 0; r--, f += stride)
-            for (int64_t b = lu->reach_first[c]; b < lu->reach_first[c + 1]; b++) {
-                double *to = f + lu->where[lu->reach[b]];
-                for (int q = lu_span(lu, lu->reach[b], lu->reach[b] + 1); q > 0; q--)
-                    *to++ += *from++;
-            }
-    }
-}
-
 st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const double *x, double tiny, int *replaced,
                                st_Error *err)
 {
@@ -340,8 +325,19 @@ st_Status sti_sparse_lu_factor(sti_SparseLu *lu, const sti_BlockRows *a, const d
                     f[r * stride + c] += block[r * columns + c];
         }
 
-        for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1)
-            add_child(lu, c, stride);
+        for (int c = s - 1; c >= lu->node_low[s]; c = lu->node_low[c] - 1) {
+            /* Adds the Schur complement of child c, on the stack, to the front, block by block. */
+            const double *from = lu->stack + lu->stack_start[c];
+            for (int64_t entries = lu->reach_first[c]; entries < lu->reach_first[c + 1]; entries++) {
+                double *f = lu->front + lu->where[lu->reach[entries]] * stride;
+                for (int r = lu_span(lu, lu->reach[entries], lu->reach[entries] + 1); r > 0; r--, f += stride)
+                    for (int64_t b = lu->reach_first[c]; b < lu->reach_first[c + 1]; b++) {
+                        double *to = f + lu->where[lu->reach[b]];
+                        for (int q = lu_span(lu, lu->reach[b], lu->reach[b] + 1); q > 0; q--)
+                            *to++ += *from++;
+                    }
+            }
+        }
         *replaced += sti_dense_lu(lu->front, m, k, stride, tiny, lu->pivot + lu->at[lu->node_first[s]], stop);
         if (sti_stopped(stop)) return sti_fail(err, ST_ERR_CANCELLED, "cancelled within a factorisation");
 

@@ -268,19 +268,6 @@ static double collider_way_to(const st_Pose *from, const st_Pose *to, double rea
     return first ? 0 : sti_way_between(from, to, reach);
 }
 
-static void place_shape(sti_World *world, int k)
-{
-    sti_Collider *c = &world->collider;
-    const sti_Shape *shape = sti_shape_of(c, k);
-    st_Pose pose = c->body_pose[world->scene->shape_body[k]];
-    if (!c->plain[k]) pose = pose_product(pose, *sti_shape_pose(world->scene, k));
-    if (world->scene->cell.repeats) pose.p = add(pose.p, sti_cell_shift_of(world, k, pose_point(pose, shape->middle)));
-    c->pose[k] = pose;
-    c->bounds[k] = sti_shape_bounds(shape, pose);
-    if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(shape, (st_Pose){{0, 0, 0}, pose.q});
-    c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? pose.p : pose_point(pose, shape->middle);
-}
-
 /* Places a body that has moved, and its shapes. Others keep their boxes. */
 static st_Status place_body(sti_World *world, const double *q, int b, st_Error *err)
 {
@@ -294,8 +281,17 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     c->path[b] += collider_way_to(&c->body_pose[b], &pose, c->body_reach[b]) + PATH_ROUNDING * c->path[b];
     c->body_pose[b] = pose;
     c->axes[b] = quat_matrix(pose.q);
-    for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k])
-        place_shape(world, k);
+    for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k]) {
+        const sti_Shape *shape = sti_shape_of(c, k);
+        st_Pose placed = c->body_pose[world->scene->shape_body[k]];
+        if (!c->plain[k]) placed = pose_product(placed, *sti_shape_pose(world->scene, k));
+        if (world->scene->cell.repeats)
+            placed.p = add(placed.p, sti_cell_shift_of(world, k, pose_point(placed, shape->middle)));
+        c->pose[k] = placed;
+        c->bounds[k] = sti_shape_bounds(shape, placed);
+        if (c->core_of[k] >= 0) c->core[c->core_of[k]] = sti_core(shape, (st_Pose){{0, 0, 0}, placed.q});
+        c->ball[k].centre = c->class[k] == STI_CLASS_BALL ? placed.p : pose_point(placed, shape->middle);
+    }
     return ST_OK;
 }
 

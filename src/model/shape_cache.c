@@ -100,22 +100,6 @@ static bool copy_array(const st_Allocator *allocator, const void *from, int64_t 
     return count == 0 || copy != NULL;
 }
 
-static st_Status own_arrays(const st_Allocator *allocator, st_ShapeDef *shape, st_Error *err)
-{
-    const st_ShapeDef def = *shape;
-    shape->points = NULL;
-    shape->triangles = NULL;
-    shape->heights = NULL;
-    if (copy_array(allocator, def.points, def.n_points, sizeof *def.points, (const void **)&shape->points) &&
-        copy_array(allocator, def.triangles, 3 * (int64_t)def.n_triangles, sizeof *def.triangles,
-                   (const void **)&shape->triangles) &&
-        copy_array(allocator, def.heights, (int64_t)def.n_x * def.n_y, sizeof *def.heights,
-                   (const void **)&shape->heights))
-        return ST_OK;
-    free_arrays(allocator, shape);
-    return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", def.n_points);
-}
-
 st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *cache, const st_ShapeDef *def,
                                const sti_CachedMass *mass, int *kind, st_Error *err)
 {
@@ -133,7 +117,18 @@ st_Status sti_shape_cache_take(const st_Allocator *allocator, sti_ShapeCache *ca
         cache->n_slots = n;
         fill_slots(cache);
     }
-    STI_TRY(own_arrays(allocator, &own, err));
+    const st_ShapeDef copy = own;
+    own.points = NULL;
+    own.triangles = NULL;
+    own.heights = NULL;
+    if (!copy_array(allocator, copy.points, copy.n_points, sizeof *copy.points, (const void **)&own.points) ||
+        !(copy_array(allocator, copy.triangles, 3 * (int64_t)copy.n_triangles, sizeof *copy.triangles,
+                     (const void **)&own.triangles)) ||
+        !(copy_array(allocator, copy.heights, (int64_t)copy.n_x * copy.n_y, sizeof *copy.heights,
+                     (const void **)&own.heights))) {
+        free_arrays(allocator, &own);
+        return sti_fail(err, ST_ERR_MEMORY, "out of memory for a shape of %d points", copy.n_points);
+    }
     own.pose = pose_identity();
     own.name = NULL;
     cache->def[cache->n] = own;

@@ -143,45 +143,42 @@ static void form_W(const sti_Graph *graph, sti_Alone *alone, int dim)
         }
 }
 
-static void prepare(sti_Graph *graph, sti_Alone *alone, const double *v_free, double sum[STI_SUMS])
-{
-    const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
-    const int dim = contact->dim;
-    const ptrdiff_t at = sti_lane_at(graph, alone->contact);
-    double trace = 0.0;
-    form_W(graph, alone, dim);
-    for (int d = 0; d < dim; d++)
-        trace += alone->W[d * (dim + 1)];
-    const double rho = trace > 0.0 ? dim / trace : 1.0;
-    for (int d = 0; d < dim; d++) {
-        double terms;
-        /* b of a row, and the size of its terms: residual.c. */
-        const st_Problem *p = graph->problem;
-        const int row = contact->first + d;
-        double b = p->w[row];
-        terms = fabs(p->w[row]);
-        for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
-            b += p->H.x[e] * v_free[p->H.i[e]];
-            terms += fabs(p->H.x[e] * v_free[p->H.i[e]]);
-        }
-
-        const ptrdiff_t direction = (ptrdiff_t)STI_LANES * sti_direction_of(dim, d);
-        graph->judged[at + direction] = b;
-        graph->weight[at + direction] = 1.0 / rho;
-        sum[0] += rho * rho * b * b;
-        sum[1] += rho * rho * terms * terms;
-        sum[2] += rho * rho;
-    }
-    sti_local_prepare(&alone->local, contact, alone->W, NULL);
-}
-
 void sti_alone_prepare(sti_Graph *graph, const double *v_free, double sum[STI_SUMS])
 {
     const ptrdiff_t room = (ptrdiff_t)graph->n_dirs * STI_LANES;
     for (ptrdiff_t k = room * graph->n_batches; k < room * graph->n_rooms; k++)
         graph->weight[k] = graph->judged[k] = 0.0;
-    for (int k = 0; k < graph->n_alone; k++)
-        prepare(graph, &graph->alone[k], v_free, sum);
+    for (int k = 0; k < graph->n_alone; k++) {
+        sti_Alone *alone = &graph->alone[k];
+        const st_ContactLaw *contact = &graph->problem->contact[alone->contact];
+        const int dim = contact->dim;
+        const ptrdiff_t at = sti_lane_at(graph, alone->contact);
+        double trace = 0.0;
+        form_W(graph, alone, dim);
+        for (int d = 0; d < dim; d++)
+            trace += alone->W[d * (dim + 1)];
+        const double rho = trace > 0.0 ? dim / trace : 1.0;
+        for (int d = 0; d < dim; d++) {
+            double terms;
+            /* b of a row, and the size of its terms: residual.c. */
+            const st_Problem *p = graph->problem;
+            const int row = contact->first + d;
+            double b = p->w[row];
+            terms = fabs(p->w[row]);
+            for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++) {
+                b += p->H.x[e] * v_free[p->H.i[e]];
+                terms += fabs(p->H.x[e] * v_free[p->H.i[e]]);
+            }
+
+            const ptrdiff_t direction = (ptrdiff_t)STI_LANES * sti_direction_of(dim, d);
+            graph->judged[at + direction] = b;
+            graph->weight[at + direction] = 1.0 / rho;
+            sum[0] += rho * rho * b * b;
+            sum[1] += rho * rho * terms * terms;
+            sum[2] += rho * rho;
+        }
+        sti_local_prepare(&alone->local, contact, alone->W, NULL);
+    }
 }
 
 /* ------------------------------------------------------------------ passes */

@@ -75,14 +75,6 @@ static const double *axes_of(const sti_Graph *graph, int node)
     return sti_pile_axes(graph->pile, node);
 }
 
-/* The turning part of v~ in world axes: the same numbers for a round body. */
-static void turn_to_world(const double *R, double v[STI_NODE])
-{
-    const double x = v[3], y = v[4], z = v[5];
-    for (int i = 0; i < 3; i++)
-        v[3 + i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z;
-}
-
 void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out)
 {
     const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
@@ -188,7 +180,13 @@ static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
             v[i] = sum / (graph->diagonal[k] ? scale[i] : inverse[7 * i]);
         }
     }
-    if (definite && graph->round) turn_to_world(axes_of(graph, k), v);
+    if (definite && graph->round) {
+        /* The turning part of v~ in world axes: the same numbers for a round body. */
+        const double *R = axes_of(graph, k);
+        const double x = v[3], y = v[4], z = v[5];
+        for (int i = 0; i < 3; i++)
+            v[3 + i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z;
+    }
     if (definite && graph->pointed) {
         const double *R = axes_of(graph, k);
         double *to = graph->axes + STI_FRAME * (ptrdiff_t)k;
@@ -246,16 +244,6 @@ static void copy_rows(const sti_Graph *graph, const sti_Net *net, int c, double 
     }
 }
 
-/* The contribution of prescribed velocities to a row. */
-static double led_velocity(const sti_Graph *graph, const sti_Net *net, int row, const double *v_free)
-{
-    const st_Sparse *H = &graph->problem->H;
-    double sum = 0.0;
-    for (int64_t e = H->p[row]; e < H->p[row + 1]; e++)
-        if (graph->mobility.of_block[net->block_of[H->i[e]]] >= 0) sum += H->x[e] * v_free[H->i[e]];
-    return sum;
-}
-
 /* H~ of a batch by its rows. Where L is not diagonal they are scaled here, else in their lanes. */
 static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *v_free, const sti_Batch *batch,
                       sti_LaneMap to)
@@ -283,7 +271,14 @@ static void fill_rows(const sti_Graph *graph, const sti_Net *net, const double *
             const int d = sti_direction_of(dim, k), row = p->contact[c].first + k;
             double *w = d < STI_SLIDING ? to.rows->w[d] : to.row_turns->w[d - STI_SLIDING];
             w[l] = p->w[row];
-            if (graph->kind[c] == STI_LED) w[l] += led_velocity(graph, net, row, v_free);
+            if (graph->kind[c] == STI_LED) {
+                /* The contribution of prescribed velocities to a row. */
+                const st_Sparse *H = &graph->problem->H;
+                double sum = 0.0;
+                for (int64_t e = H->p[row]; e < H->p[row + 1]; e++)
+                    if (graph->mobility.of_block[net->block_of[H->i[e]]] >= 0) sum += H->x[e] * v_free[H->i[e]];
+                w[l] += sum;
+            }
         }
         if (!graph->turning) continue;
         to.row_turns->mu[0][l] = dim >= 5 ? p->contact[c].mu_roll : 0.0;
@@ -362,28 +357,6 @@ static void fill_ball(const sti_Graph *graph, const sti_Batch *batch, int l)
     to->C[l] = c >= 0 && p->C.n_blocks > 0 ? p->C.x[p->contact[c].first] : 0.0;
 }
 
-/* Diagonal of C by rows, 0 where it has none. */
-static void spread_compliance(sti_Graph *graph)
-{
-    const st_Problem *p = graph->problem;
-    const double *x = p->C.x;
-    for (int b = 0, c = 0; b < p->C.n_blocks && !graph->round && !graph->pointed; b++) {
-        const int size = p->C.first[b + 1] - p->C.first[b];
-        for (int i = 0; i < size; i++) {
-            const int row = p->C.first[b] + i;
-            while (row >= p->contact[c].first + p->contact[c].dim)
-                c++;
-            const int k = row - p->contact[c].first, d = sti_direction_of(p->contact[c].dim, k);
-            const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
-            double *to = batch >= graph->n_batches ? &sti_graph_alone(graph, c)->C[k]
-                         : d < STI_SLIDING         ? &graph->rows[batch].C[d][lane]
-                                                   : &graph->row_turns[batch].C[d - STI_SLIDING][lane];
-            *to = x[(ptrdiff_t)i * (size + 1)];
-        }
-        x += (ptrdiff_t)size * size;
-    }
-}
-
 typedef struct Preparation {
     sti_Graph *graph;
     const sti_Net *net;
@@ -446,7 +419,24 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, 
         }
     } else
         sti_team_for(graph->threads, graph->n_batches, STI_LEAST / STI_LANES, fill_range, &preparation);
-    spread_compliance(graph);
+    /* Diagonal of C by rows, 0 where it has none. */
+    const st_Problem *p = graph->problem;
+    const double *x = p->C.x;
+    for (int b = 0, c = 0; b < p->C.n_blocks && !graph->round && !graph->pointed; b++) {
+        const int size = p->C.first[b + 1] - p->C.first[b];
+        for (int i = 0; i < size; i++) {
+            const int row = p->C.first[b] + i;
+            while (row >= p->contact[c].first + p->contact[c].dim)
+                c++;
+            const int k = row - p->contact[c].first, d = sti_direction_of(p->contact[c].dim, k);
+            const int batch = graph->place[c] / STI_LANES, lane = graph->place[c] % STI_LANES;
+            double *to = batch >= graph->n_batches ? &sti_graph_alone(graph, c)->C[k]
+                         : d < STI_SLIDING         ? &graph->rows[batch].C[d][lane]
+                                                   : &graph->row_turns[batch].C[d - STI_SLIDING][lane];
+            *to = x[(ptrdiff_t)i * (size + 1)];
+        }
+        x += (ptrdiff_t)size * size;
+    }
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), prepare_chunks, graph);
     graph->inverted = false;
     memset(sum, 0, STI_SUMS * sizeof *sum);

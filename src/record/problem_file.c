@@ -86,18 +86,6 @@ static st_Status read_dimension(sti_HdfReader *reader, const Layout *layout, st_
     return sti_hdf_bad(reader, name, "is %d, must be %s", p->dim, expected[layout->extra]);
 }
 
-static st_Status read_local(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
-{
-    char name[NAME_SIZE];
-    const int64_t n_r = (int64_t)p->dim * p->n_contacts;
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "W"), n_r, n_r, &p->W));
-    STI_TRY(sti_hdf_doubles(reader, in(name, group, "vectors/q"), n_r, &p->q, NULL));
-    if (!sti_hdf_has(reader, in(name, group, "V")) && !sti_hdf_has(reader, in(name, group, "R"))) return ST_OK;
-    STI_TRY(read_counting(reader, in(name, group, "vectors/s"), &p->s, &p->n_l));
-    STI_TRY(sti_hdf_matrix(reader, in(name, group, "V"), n_r, p->n_l, &p->V));
-    return sti_hdf_matrix(reader, in(name, group, "R"), p->n_l, p->n_l, &p->R);
-}
-
 static st_Status read_global(sti_HdfReader *reader, const char *group, st_FrictionProblem *p)
 {
     char name[NAME_SIZE];
@@ -132,7 +120,16 @@ static st_Status read_friction(sti_HdfReader *reader, const Layout *layout, st_P
             read_friction_coefficients(reader, in(name, layout->group, "vectors/mu_s"), n_contacts, &p->mu_spin, NULL));
     out->kind = p->dim == 2 ? layout->flat_kind : layout->kind;
     out->n = p->dim * p->n_contacts;
-    return p->form == ST_FORM_LOCAL ? read_local(reader, layout->group, p) : read_global(reader, layout->group, p);
+    if (p->form != ST_FORM_LOCAL) return read_global(reader, layout->group, p);
+    const char *group = layout->group;
+    char path[NAME_SIZE];
+    const int64_t n_r = (int64_t)p->dim * p->n_contacts;
+    STI_TRY(sti_hdf_matrix(reader, in(path, group, "W"), n_r, n_r, &p->W));
+    STI_TRY(sti_hdf_doubles(reader, in(path, group, "vectors/q"), n_r, &p->q, NULL));
+    if (!sti_hdf_has(reader, in(path, group, "V")) && !sti_hdf_has(reader, in(path, group, "R"))) return ST_OK;
+    STI_TRY(read_counting(reader, in(path, group, "vectors/s"), &p->s, &p->n_l));
+    STI_TRY(sti_hdf_matrix(reader, in(path, group, "V"), n_r, p->n_l, &p->V));
+    return sti_hdf_matrix(reader, in(path, group, "R"), p->n_l, p->n_l, &p->R);
 }
 
 /* ------------------------------------------------------------------ reading complementarity problems */

@@ -291,22 +291,6 @@ static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
     }
 }
 
-/* A contact in a lane, if contacts have rolling or spinning rows. */
-static void add_turning(const sti_ByBodies *s, int c)
-{
-    const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
-    double first[2][3][SIX], last[2][3][SIX], rows[2][ST_MAX_DIM][SIX];
-    Side sides[2];
-    sti_graph_rows(s->graph, c, first);
-    sti_graph_turn_rows(s->graph, c, last);
-    for (int side = 0; side < 2; side++) {
-        memcpy(rows[side][0], first[side], sizeof first[side]);
-        memcpy(rows[side][3], last[side], sizeof last[side]);
-        sides[side] = (Side){body[side] != s->graph->n_nodes ? body[side] : -1, SIX, rows[side][0]};
-    }
-    add_sides(s, c, sides);
-}
-
 st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err)
 {
     const st_Problem *p = s->graph->problem;
@@ -322,9 +306,21 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
         for (int lane = 0; lane < STI_LANES; lane++)
             if (s->graph->batch[k].contact[lane] < 0)
                 continue;
-            else if (s->graph->turning)
-                add_turning(s, s->graph->batch[k].contact[lane]);
-            else
+            else if (s->graph->turning) {
+                /* A contact in a lane, if contacts have rolling or spinning rows. */
+                const int c = s->graph->batch[k].contact[lane];
+                const int32_t *body = s->graph->legs + 2 * (ptrdiff_t)c;
+                double first[2][3][SIX], last[2][3][SIX], rows[2][ST_MAX_DIM][SIX];
+                Side sides[2];
+                sti_graph_rows(s->graph, c, first);
+                sti_graph_turn_rows(s->graph, c, last);
+                for (int side = 0; side < 2; side++) {
+                    memcpy(rows[side][0], first[side], sizeof first[side]);
+                    memcpy(rows[side][3], last[side], sizeof last[side]);
+                    sides[side] = (Side){body[side] != s->graph->n_nodes ? body[side] : -1, SIX, rows[side][0]};
+                }
+                add_sides(s, c, sides);
+            } else
                 add_contact(s, s->graph->batch[k].contact[lane]);
     for (int k = 0; k < s->graph->n_alone; k++) {
         /* A contact that is solved alone. */

@@ -212,24 +212,6 @@ static st_Status follow_curve(Homotopy *s, sti_Task *task, int most_iterations, 
     return ST_OK;
 }
 
-/* r_0 and u_0 of one contact: where F = 0 at nu. */
-static void middle(const st_ContactLaw *contact, const double *rho, double nu, double r_size, double *r, double *u)
-{
-    const double apart = r_size * nu * sqrt(rho[0]), speed = nu / (r_size * sqrt(rho[0]));
-    for (int d = 0; d < contact->dim; d++)
-        r[d] = u[d] = 0.0;
-    const double lo = sti_law_lowest(contact), hi = sti_law_highest(contact);
-    if (isfinite(lo) && isfinite(hi)) {
-        r[0] = 0.5 * (lo + hi);
-    } else if (isfinite(hi)) {
-        r[0] = hi - apart;
-        u[0] = -speed;
-    } else if (isfinite(lo)) {
-        r[0] = lo + apart;
-        u[0] = speed;
-    }
-}
-
 static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
 {
     (void)workspace;
@@ -271,7 +253,23 @@ static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
         s->power = start->power;
         for (int c = 0; c < p->n_contacts; c++) {
             const int f = p->contact[c].first;
-            middle(&p->contact[c], s->rho + f, nu, start->r, task->r + f, s->miss + f);
+            /* r_0 and u_0 of one contact: where F = 0 at nu. */
+            const double *rho = s->rho + f;
+            double *r = task->r + f;
+            double *u = s->miss + f;
+            const double apart = start->r * nu * sqrt(rho[0]), speed = nu / (start->r * sqrt(rho[0]));
+            for (int d = 0; d < p->contact[c].dim; d++)
+                r[d] = u[d] = 0.0;
+            const double lo = sti_law_lowest(&p->contact[c]), hi = sti_law_highest(&p->contact[c]);
+            if (isfinite(lo) && isfinite(hi)) {
+                r[0] = 0.5 * (lo + hi);
+            } else if (isfinite(hi)) {
+                r[0] = hi - apart;
+                u[0] = -speed;
+            } else if (isfinite(lo)) {
+                r[0] = lo + apart;
+                u[0] = speed;
+            }
         }
         sti_delassus_apply(&s->base->W, task->r, s->u);
         for (int j = 0; j < p->n_r; j++)

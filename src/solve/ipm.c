@@ -119,21 +119,6 @@ static void apply_scaling(const Cone *c, const double *x, bool inverse, double *
     memcpy(out, result, (size_t)c->m * sizeof *out);
 }
 
-/* The scaling point of z and y, and s. */
-static void scale_cone(Cone *c)
-{
-    const double dz = sqrt(determinant(c->z, c->m)), dy = sqrt(determinant(c->y, c->m));
-    double dot = 0.0;
-    for (int k = 0; k < c->m; k++)
-        dot += c->z[k] * c->y[k];
-    const double gamma = sqrt(0.5 * (1.0 + dot / (dz * dy)));
-    c->eta = sqrt(dz / dy);
-    for (int k = 0; k < c->m; k++)
-        c->w[k] = (c->z[k] / dz + (k == 0 ? 1.0 : -1.0) * c->y[k] / dy) / (2.0 * gamma);
-    if (c->m == 1) c->w[0] = 1.0;
-    apply_scaling(c, c->y, false, c->s);
-}
-
 /* The largest t <= 1 with x + t d in the cone. */
 static double longest(const double *x, const double *d, int m, double t)
 {
@@ -280,7 +265,17 @@ static void evaluate_cones(Ipm *s, const sti_Task *task)
             minus[i] = -c->y[i];
         }
         map_back(c, minus, s->rest);
-        scale_cone(c);
+        /* The scaling point of z and y, and s. */
+        const double dz = sqrt(determinant(c->z, c->m)), dy = sqrt(determinant(c->y, c->m));
+        double dot = 0.0;
+        for (int j = 0; j < c->m; j++)
+            dot += c->z[j] * c->y[j];
+        const double gamma = sqrt(0.5 * (1.0 + dot / (dz * dy)));
+        c->eta = sqrt(dz / dy);
+        for (int j = 0; j < c->m; j++)
+            c->w[j] = (c->z[j] / dz + (j == 0 ? 1.0 : -1.0) * c->y[j] / dy) / (2.0 * gamma);
+        if (c->m == 1) c->w[0] = 1.0;
+        apply_scaling(c, c->y, false, c->s);
     }
     s->lag = 0.0;
     for (int c = 0; c < p->n_contacts; c++)

@@ -838,10 +838,24 @@ void sti_solve_semidefinite(int n, double *W, double *y, int *order, double *x)
     }
 }
 
-/* `acceleration` is that of the tree with open loops. The forces l that close the loops solve W l = -(G' a + rate). */
-static st_Status close_loops(st_Articulation *a, double *acceleration, st_Error *err)
+st_Status st_articulation_forward_dynamics(st_Articulation *a, const double *tau, const st_BodyForce *forces,
+                                           int n_forces, double *acceleration, int n_v, st_Error *err)
 {
-    const int n_v = a->of.forest.n_v, n = a->n_rows;
+    CHECK(a, err);
+    STI_NEED(acceleration, err);
+    CHECK_LENGTH(acceleration, n_v, a->of.forest.n_v, err);
+    STI_TRY(check_finite(a, "st_articulation_forward_dynamics, tau", tau, err));
+    STI_TRY(collect_forces(a, true, forces, n_forces, __func__, err));
+    STI_TRY(factor(a, err));
+    sti_forest_accelerations(&a->of.forest, a->v, NULL, &a->state);
+    sti_forest_inverse_dynamics(&a->of.forest, NULL, a->applied, false, &a->state, a->work);
+    for (int i = 0; i < n_v; i++)
+        acceleration[i] = (tau != NULL ? tau[i] : 0) - a->work[i];
+    sti_forest_solve(&a->of.forest, a->state.L, acceleration);
+    if (a->n_rows == 0) return ST_OK;
+    /* `acceleration` is that of the tree with open loops. The forces l that close the loops solve W l = -(G' a + rate).
+     */
+    const int n = a->n_rows;
     double *W = sti_alloc(&a->allocator, (int64_t)n * n, sizeof *W);
     double *Y = sti_alloc(&a->allocator, (int64_t)n * n_v, sizeof *Y);
     double *y = sti_alloc(&a->allocator, n, sizeof *y), *l = sti_alloc(&a->allocator, n, sizeof *l);
@@ -876,21 +890,4 @@ static st_Status close_loops(st_Articulation *a, double *acceleration, st_Error 
     sti_free(&a->allocator, l, n, sizeof *l);
     sti_free(&a->allocator, order, n, sizeof *order);
     return status;
-}
-
-st_Status st_articulation_forward_dynamics(st_Articulation *a, const double *tau, const st_BodyForce *forces,
-                                           int n_forces, double *acceleration, int n_v, st_Error *err)
-{
-    CHECK(a, err);
-    STI_NEED(acceleration, err);
-    CHECK_LENGTH(acceleration, n_v, a->of.forest.n_v, err);
-    STI_TRY(check_finite(a, "st_articulation_forward_dynamics, tau", tau, err));
-    STI_TRY(collect_forces(a, true, forces, n_forces, __func__, err));
-    STI_TRY(factor(a, err));
-    sti_forest_accelerations(&a->of.forest, a->v, NULL, &a->state);
-    sti_forest_inverse_dynamics(&a->of.forest, NULL, a->applied, false, &a->state, a->work);
-    for (int i = 0; i < n_v; i++)
-        acceleration[i] = (tau != NULL ? tau[i] : 0) - a->work[i];
-    sti_forest_solve(&a->of.forest, a->state.L, acceleration);
-    return a->n_rows > 0 ? close_loops(a, acceleration, err) : ST_OK;
 }

@@ -202,20 +202,6 @@ static bool is_nothing(const double wrench[6])
     return true;
 }
 
-/* Replaces the push of a body, or removes it. */
-static st_Status put_push(sti_World *world, const sti_Push *push, st_Error *err)
-{
-    const int p = find_push(world, (int)push->body);
-    const bool there = p < world->n_pushes && world->push[p].body == push->body, none = is_nothing(push->wrench);
-    const size_t behind = (size_t)(world->n_pushes - p - there) * sizeof *push;
-    if (!there && none) return ST_OK;
-    if (!there) STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, world->n_pushes + 1, err));
-    if (there == none) memmove(world->push + p + !none, world->push + p + there, behind);
-    if (!none) world->push[p] = *push;
-    world->n_pushes += !none - there;
-    return ST_OK;
-}
-
 st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, const st_Vec3 *torque, st_Error *err)
 {
     STI_NEED(system, err);
@@ -234,7 +220,16 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
     const bool there = p < world->n_pushes && world->push[p].body == id.index1;
     for (int i = 0; i < 6; i++)
         if (push.wrench[i] != (there ? world->push[p].wrench[i] : 0.0)) {
-            STI_TRY(put_push(world, &push, err));
+            /* Replaces the push of a body, or removes it. */
+            const bool none = is_nothing(push.wrench);
+            const size_t rest = (size_t)(world->n_pushes - p - there) * sizeof push;
+            if (there || !none) {
+                if (!there)
+                    STI_TRY(STI_GROW(&world->allocator, world->push, world->push_capacity, world->n_pushes + 1, err));
+                if (there == none) memmove(world->push + p + !none, world->push + p + there, rest);
+                if (!none) world->push[p] = push;
+                world->n_pushes += !none - there;
+            }
             return st_system_wake(system, id, err);
         }
     return ST_OK;

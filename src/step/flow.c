@@ -26,14 +26,6 @@
 
 /* ---- places ----------------------------------------------------------------------------------- */
 
-/* Random numbers for a body in a step. */
-static uint64_t random_of(const sti_Inlet *inlet, int body, int64_t step)
-{
-    uint64_t state = inlet->seed;
-    state = sti_random_bits(&state) + (uint64_t)body;
-    return sti_random_bits(&state) + (uint64_t)step;
-}
-
 static st_Pose random_place(const sti_Inlet *inlet, uint64_t *random)
 {
     const st_Vec3 half = sti_region_half(&inlet->region);
@@ -224,7 +216,10 @@ static st_Status bring_in(const sti_Model *model, const sti_State *state, sti_St
     for (int k = 0; k < grains->n && grains->due[k] <= state->t; k++) {
         const int body = grains->body[k];
         if (world->presence[body] != STI_WAITS) continue;
-        uint64_t random = random_of(inlet, body, state->n_steps);
+        /* Random numbers for a body in a step. */
+        uint64_t bits = inlet->seed;
+        bits = sti_random_bits(&bits) + (uint64_t)body;
+        uint64_t random = sti_random_bits(&bits) + (uint64_t)state->n_steps;
         bool is = false;
         st_Pose pose = pose_identity();
         for (int tries = 0; tries < TRIES && !is; tries++) {

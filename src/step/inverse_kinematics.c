@@ -77,51 +77,6 @@ static double *coordinate_of(const st_Articulation *a, double *q, int i)
     return q + node->first_q + (i - node->first_v);
 }
 
-/* A step within the limits: coordinates that would leave are stopped and set to the limit. */
-static void compute_limited_step(Reach *r, double damping, int *order)
-{
-    st_Articulation *a = r->of;
-    memset(r->stopped, 0, (size_t)r->n_v);
-    for (int round = 0; round <= r->n_v; round++) {
-        bool again = false;
-        /* d for the columns that are free. */
-        double largest = 0;
-        for (int k = 0; k < r->n_rows; k++)
-            for (int c = 0; c <= k; c++) {
-                double sum = 0;
-                for (int i = 0; i < r->n_v; i++)
-                    if (is_free(r, i)) sum += r->J[(int64_t)k * r->n_v + i] * r->J[(int64_t)c * r->n_v + i];
-                r->W[(int64_t)k * r->n_rows + c] = r->W[(int64_t)c * r->n_rows + k] = sum;
-                largest = fmax(largest, fabs(sum));
-            }
-        for (int k = 0; k < r->n_rows; k++)
-            r->W[(int64_t)k * r->n_rows + k] += damping * largest;
-        memcpy(r->y, r->e, (size_t)r->n_rows * sizeof *r->y);
-        sti_solve_semidefinite(r->n_rows, r->W, r->y, order, r->x);
-        for (int i = 0; i < r->n_v; i++) {
-            r->d[i] = 0;
-            for (int k = 0; is_free(r, i) && k < r->n_rows; k++)
-                r->d[i] += r->J[(int64_t)k * r->n_v + i] * r->x[k];
-        }
-        for (int i = 0; i < r->n_v; i++) {
-            if (!is_free(r, i) || (!isfinite(a->lower[i]) && !isfinite(a->upper[i]))) continue;
-            const double now = *coordinate_of(a, a->q, i), next = now + r->d[i];
-            if (next >= a->lower[i] && next <= a->upper[i]) continue;
-            if ((next < a->lower[i] && now > a->lower[i]) || (next > a->upper[i] && now < a->upper[i]))
-                continue; /* it goes as far as the limit */
-            r->stopped[i] = 1;
-            again = true;
-        }
-        if (!again) break;
-    }
-    for (int i = 0; i < r->n_v; i++) {
-        if (r->held != NULL && r->held[i] != 0) continue;
-        if (!isfinite(a->lower[i]) && !isfinite(a->upper[i])) continue;
-        const double now = *coordinate_of(a, a->q, i);
-        r->d[i] = fmin(fmax(now + r->d[i], a->lower[i]), a->upper[i]) - now;
-    }
-}
-
 static st_Status iterate(Reach *r, const st_ReachDef *def, int *order, st_ReachInfo *info, st_Error *err)
 {
     st_Articulation *a = r->of;
@@ -131,7 +86,46 @@ static st_Status iterate(Reach *r, const st_ReachDef *def, int *order, st_ReachI
     int stuck = 0;
     for (info->iterations = 0; info->iterations < def->max_iterations; info->iterations++) {
         if (largest <= def->tolerance || stuck >= 20) break;
-        compute_limited_step(r, damping, order);
+        /* A step within the limits: coordinates that would leave are stopped and set to the limit. */
+        memset(r->stopped, 0, (size_t)r->n_v);
+        for (int round = 0; round <= r->n_v; round++) {
+            bool again = false;
+            /* d for the columns that are free. */
+            double most = 0;
+            for (int k = 0; k < r->n_rows; k++)
+                for (int c = 0; c <= k; c++) {
+                    double sum = 0;
+                    for (int i = 0; i < r->n_v; i++)
+                        if (is_free(r, i)) sum += r->J[(int64_t)k * r->n_v + i] * r->J[(int64_t)c * r->n_v + i];
+                    r->W[(int64_t)k * r->n_rows + c] = r->W[(int64_t)c * r->n_rows + k] = sum;
+                    most = fmax(most, fabs(sum));
+                }
+            for (int k = 0; k < r->n_rows; k++)
+                r->W[(int64_t)k * r->n_rows + k] += damping * most;
+            memcpy(r->y, r->e, (size_t)r->n_rows * sizeof *r->y);
+            sti_solve_semidefinite(r->n_rows, r->W, r->y, order, r->x);
+            for (int i = 0; i < r->n_v; i++) {
+                r->d[i] = 0;
+                for (int k = 0; is_free(r, i) && k < r->n_rows; k++)
+                    r->d[i] += r->J[(int64_t)k * r->n_v + i] * r->x[k];
+            }
+            for (int i = 0; i < r->n_v; i++) {
+                if (!is_free(r, i) || (!isfinite(a->lower[i]) && !isfinite(a->upper[i]))) continue;
+                const double x = *coordinate_of(a, a->q, i), next = x + r->d[i];
+                if (next >= a->lower[i] && next <= a->upper[i]) continue;
+                if ((next < a->lower[i] && x > a->lower[i]) || (next > a->upper[i] && x < a->upper[i]))
+                    continue; /* it goes as far as the limit */
+                r->stopped[i] = 1;
+                again = true;
+            }
+            if (!again) break;
+        }
+        for (int i = 0; i < r->n_v; i++) {
+            if (r->held != NULL && r->held[i] != 0) continue;
+            if (!isfinite(a->lower[i]) && !isfinite(a->upper[i])) continue;
+            const double x = *coordinate_of(a, a->q, i);
+            r->d[i] = fmin(fmax(x + r->d[i], a->lower[i]), a->upper[i]) - x;
+        }
         double reach = 0; /* turns of more than about a radian say nothing about where they lead */
         for (int i = 0; i < r->n_v; i++)
             reach = fmax(reach, fabs(r->d[i]));

@@ -77,34 +77,6 @@ static sti_TreeLink link_of(const Planning *p, int node)
     return link;
 }
 
-/* Trees with joints, of at most so many velocities. Are there others? */
-static bool plan_links(Planning *p, int most)
-{
-    const sti_Forest *forest = &p->of->forest;
-    bool larger = false;
-    p->plan.n_links = 0;
-    for (int node = 0; node < forest->n_nodes; node++)
-        p->next[node] = p->link[node] = -1;
-    for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, by number */
-        const int root = forest->node[node].root;
-        if (root == node) continue;
-        p->next[node] = p->next[root];
-        p->next[root] = node;
-    }
-    for (int root = 1; root < forest->n_nodes; root++) {
-        int n_v = 0;
-        if (forest->node[root].root != root || (p->next[root] < 0 && p->of->joint[root] < 0)) continue;
-        for (int node = root; node >= 0; node = p->next[node])
-            n_v += forest->node[node].n_v;
-        larger = larger || n_v > most;
-        for (int node = root; node >= 0 && n_v > 0 && n_v <= most; node = p->next[node]) {
-            p->plan.link[p->plan.n_links] = link_of(p, node);
-            p->link[node] = p->plan.n_links++;
-        }
-    }
-    return larger;
-}
-
 st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *work, const double *q, st_Error *err)
 {
     const sti_World *world = model->world;
@@ -136,7 +108,30 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     }
     const int most[] = {MOST_VELOCITIES, INT_MAX};
     for (int k = open_alone ? 1 : 0, larger = true; k < 2 && status == ST_OK && larger; k++) {
-        larger = plan_links(&p, most[k]);
+        /* Trees with joints, of at most so many velocities. Are there others? */
+        const sti_Forest *forest = &p.of->forest;
+        bool grown = false;
+        p.plan.n_links = 0;
+        for (int node = 0; node < forest->n_nodes; node++)
+            p.next[node] = p.link[node] = -1;
+        for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, by number */
+            const int root = forest->node[node].root;
+            if (root == node) continue;
+            p.next[node] = p.next[root];
+            p.next[root] = node;
+        }
+        for (int root = 1; root < forest->n_nodes; root++) {
+            int n_v = 0;
+            if (forest->node[root].root != root || (p.next[root] < 0 && p.of->joint[root] < 0)) continue;
+            for (int node = root; node >= 0; node = p.next[node])
+                n_v += forest->node[node].n_v;
+            grown = grown || n_v > most[k];
+            for (int node = root; node >= 0 && n_v > 0 && n_v <= most[k]; node = p.next[node]) {
+                p.plan.link[p.plan.n_links] = link_of(&p, node);
+                p.link[node] = p.plan.n_links++;
+            }
+        }
+        larger = grown;
         /* A rotor follows if the joint that it belongs to is within one tree. */
         p.plan.n_followers = 0;
         for (int j = 0; j < p.world->n_joints; j++) {

@@ -289,24 +289,6 @@ static int root_of(int *above, int body)
     return body;
 }
 
-/* Bodies in the largest cluster that strong contacts connect. */
-static int largest_cluster(const sti_World *world, const Carrier *carrier, int n, double strong, int *above, int *size)
-{
-    int largest = 0;
-    for (int b = 0; b < world->n_bodies; b++)
-        above[b] = b, size[b] = 1;
-    for (int k = 0; k < n; k++) {
-        const int a = carrier[k].a, b = carrier[k].b;
-        if (norm(carrier[k].force) <= strong || world->body[a].n_dofs == 0 || world->body[b].n_dofs == 0) continue;
-        const int x = root_of(above, a), y = root_of(above, b);
-        if (x == y) continue;
-        above[y] = x;
-        size[x] += size[y];
-        largest = size[x] > largest ? size[x] : largest;
-    }
-    return largest;
-}
-
 static st_Status measure_bulk(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                               const sti_MeasureEntry *measure, const sti_Measured *of, double *out, st_Error *err)
 {
@@ -357,7 +339,21 @@ static st_Status measure_bulk(const sti_Model *model, const sti_State *state, co
     if (status == ST_OK) {
         for (int k = 0; k < n; k++)
             strong += norm(carrier[k].force) > sum / n;
-        cluster = largest_cluster(world, carrier, n, n > 0 ? sum / n : 0, room, room + world->n_bodies);
+        /* Bodies in the largest cluster that strong contacts connect. */
+        int *size = room + world->n_bodies;
+        for (int b = 0; b < world->n_bodies; b++)
+            room[b] = b, size[b] = 1;
+        for (int k = 0; k < n; k++) {
+            const int one = carrier[k].a, b = carrier[k].b;
+            if (norm(carrier[k].force) <= (n > 0 ? sum / n : 0) || world->body[one].n_dofs == 0 ||
+                world->body[b].n_dofs == 0)
+                continue;
+            const int x = root_of(room, one), y = root_of(room, b);
+            if (x == y) continue;
+            room[y] = x;
+            size[x] += size[y];
+            cluster = size[x] > cluster ? size[x] : cluster;
+        }
         const double s[6] = {stress[0][0],
                              stress[1][1],
                              stress[2][2],

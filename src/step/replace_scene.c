@@ -20,31 +20,6 @@ typedef struct Moved {
 
 /* ---- matching names ------------------------------------------------------------------------------- */
 
-/* Shapes bear names that are unique in their body. */
-static void find_shapes(Moved *moved)
-{
-    const st_Scene *was = moved->was->scene, *now = moved->now->scene;
-    for (int k = 0; k < was->n_shapes; k++) {
-        const char *owner = was->names[STI_BODY].name[was->shape_body[k]];
-        const int body = sti_names_find(&now->names[STI_BODY], 0, owner);
-        const int to = body < 0 ? -1 : sti_names_find(&now->names[STI_SHAPE], body, sti_shape_name(was, k));
-        moved->shape[k] = to;
-        if (to >= 0) moved->shape_from[to] = k;
-    }
-}
-
-static void find_joints(Moved *moved)
-{
-    for (int k = 0; k < moved->now->n_joints; k++) {
-        const int from = moved->joint_from[k];
-        if (from < 0) continue;
-        const sti_Joint *was = &moved->was->joint[from], *now = &moved->now->joint[k];
-        moved->joint[from] = k;
-        if (was->friction_row >= 0) moved->bounded[was->friction_row] = now->friction_row;
-        if (was->motor_row >= 0) moved->bounded[was->motor_row] = now->motor_row;
-    }
-}
-
 /* The id of a contact in the new world. false: it is gone, or its shapes have changed their order. */
 static bool move_id(const Moved *moved, uint64_t *id)
 {
@@ -142,8 +117,27 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, const s
                        sti_StepWork *next_work, Moved *moved, st_Error *err)
 {
     moved->now = model->world;
-    find_shapes(moved);
-    find_joints(moved);
+    {
+        /* Shapes bear names that are unique in their body. */
+        const st_Scene *was = moved->was->scene, *now = moved->now->scene;
+        for (int k = 0; k < was->n_shapes; k++) {
+            const char *owner = was->names[STI_BODY].name[was->shape_body[k]];
+            const int body = sti_names_find(&now->names[STI_BODY], 0, owner);
+            const int to = body < 0 ? -1 : sti_names_find(&now->names[STI_SHAPE], body, sti_shape_name(was, k));
+            moved->shape[k] = to;
+            if (to >= 0) moved->shape_from[to] = k;
+        }
+    }
+    {
+        for (int k = 0; k < moved->now->n_joints; k++) {
+            const int from = moved->joint_from[k];
+            if (from < 0) continue;
+            const sti_Joint *was = &moved->was->joint[from], *now = &moved->now->joint[k];
+            moved->joint[from] = k;
+            if (was->friction_row >= 0) moved->bounded[was->friction_row] = now->friction_row;
+            if (was->motor_row >= 0) moved->bounded[was->motor_row] = now->motor_row;
+        }
+    }
     /* Contacts held closed: those that were held, and new contacts that touch. */
     int n = 0;
     for (int k = 0; k < next->active.n; k++)

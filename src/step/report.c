@@ -408,44 +408,6 @@ static const sti_Load internal_load[ST_N_LOADS] = {
     [ST_LOAD_GYROSCOPIC] = STI_LOAD_GYROSCOPIC, [ST_LOAD_SPRING] = STI_LOAD_SPRING,
     [ST_LOAD_JOINT] = STI_LOAD_JOINT,           [ST_LOAD_CONTACT] = STI_LOAD_CONTACT};
 
-static void load_of_body(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
-                         const double *const load[2], st_BodyLoad *out)
-{
-    const sti_World *world = model->world;
-    const sti_Body *body = &world->body[index];
-    const ptrdiff_t n_v = model->n_v;
-    const double rate = per_second(work);
-    st_Vec3 linear, angular;
-    *out = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(model, state, work, 0, index, index)};
-    if (body->n_dofs == 0 || sti_sleeps(world, index)) return;
-    for (int k = 0; k < ST_N_LOADS; k++) {
-        const ptrdiff_t at = internal_load[k] * n_v;
-        const bool impulse = out->struck && (k == ST_LOAD_JOINT || k == ST_LOAD_CONTACT);
-        if (k == ST_LOAD_WEIGHT) continue;
-        sti_body_velocity(body, load[STI_FINITE] + at, &linear, &angular);
-        out->force[k] = scale(impulse ? 0 : rate, linear);
-        out->torque[k] = scale(impulse ? 0 : rate, angular);
-        if (impulse)
-            out->impulse = add(out->impulse, linear), out->angular_impulse = add(out->angular_impulse, angular);
-        if (load[STI_IMPACT] == NULL) continue;
-        sti_body_velocity(body, load[STI_IMPACT] + at, &linear, &angular);
-        out->impulse = add(out->impulse, linear);
-        out->angular_impulse = add(out->angular_impulse, angular);
-    }
-    st_Vec3 weight = scale(rate > 0 ? sti_weight(world, index) : 0, world->gravity);
-    for (int d = 0; d < 3; d++) {
-        bool free = false;
-        for (int k = 0; k < body->n_dofs; k++)
-            free = free || body->dof[k] == d;
-        if (!free)
-            weight = d == 0   ? vec3(0, weight.y, weight.z)
-                     : d == 1 ? vec3(weight.x, 0, weight.z)
-                              : vec3(weight.x, weight.y, 0);
-    }
-    out->force[ST_LOAD_WEIGHT] = weight;
-    out->force[ST_LOAD_APPLIED] = sub(out->force[ST_LOAD_APPLIED], weight);
-}
-
 st_Status sti_body_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
                          int count, st_Error *err)
 {
@@ -460,8 +422,42 @@ st_Status sti_body_loads(const sti_Model *model, const sti_State *state, const s
     double *room = sti_alloc(&model->allocator, n, sizeof *room);
     st_Status status = room != NULL ? loads_of_step(model, work, room, load, err)
                                     : sti_fail(err, ST_ERR_MEMORY, "out of memory for the loads of %d bodies", count);
-    for (int b = 1; b <= count && status == ST_OK; b++)
-        load_of_body(model, state, work, b, load, &out[b - 1]);
+    for (int b = 1; b <= count && status == ST_OK; b++) {
+        st_BodyLoad *to = &out[b - 1];
+        const sti_World *world = model->world;
+        const sti_Body *body = &world->body[b];
+        const ptrdiff_t n_v = model->n_v;
+        const double rate = per_second(work);
+        st_Vec3 linear, angular;
+        *to = (st_BodyLoad){.struck = body->n_dofs > 0 && sti_is_struck(model, state, work, 0, b, b)};
+        if (body->n_dofs == 0 || sti_sleeps(world, b)) continue;
+        for (int k = 0; k < ST_N_LOADS; k++) {
+            const ptrdiff_t at = internal_load[k] * n_v;
+            const bool impulse = to->struck && (k == ST_LOAD_JOINT || k == ST_LOAD_CONTACT);
+            if (k == ST_LOAD_WEIGHT) continue;
+            sti_body_velocity(body, load[STI_FINITE] + at, &linear, &angular);
+            to->force[k] = scale(impulse ? 0 : rate, linear);
+            to->torque[k] = scale(impulse ? 0 : rate, angular);
+            if (impulse)
+                to->impulse = add(to->impulse, linear), to->angular_impulse = add(to->angular_impulse, angular);
+            if (load[STI_IMPACT] == NULL) continue;
+            sti_body_velocity(body, load[STI_IMPACT] + at, &linear, &angular);
+            to->impulse = add(to->impulse, linear);
+            to->angular_impulse = add(to->angular_impulse, angular);
+        }
+        st_Vec3 weight = scale(rate > 0 ? sti_weight(world, b) : 0, world->gravity);
+        for (int d = 0; d < 3; d++) {
+            bool free = false;
+            for (int k = 0; k < body->n_dofs; k++)
+                free = free || body->dof[k] == d;
+            if (!free)
+                weight = d == 0   ? vec3(0, weight.y, weight.z)
+                         : d == 1 ? vec3(weight.x, 0, weight.z)
+                                  : vec3(weight.x, weight.y, 0);
+        }
+        to->force[ST_LOAD_WEIGHT] = weight;
+        to->force[ST_LOAD_APPLIED] = sub(to->force[ST_LOAD_APPLIED], weight);
+    }
     sti_free(&model->allocator, room, n, sizeof *room);
     return status;
 }

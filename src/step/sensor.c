@@ -132,19 +132,6 @@ static void sense_below(const sti_Model *model, const sti_State *state, const st
     }
 }
 
-static st_Status sense_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
-                             const sti_MeasureEntry *sensor, const sti_Measured *of, double *out)
-{
-    st_JointReport r;
-    STI_TRY(sti_joint_report(model, state, work, of->joint - 1, ST_FRAME_WORLD, &r));
-    const double value = sensor->type == ST_MEASURE_COORDINATE ? r.coordinate
-                         : sensor->type == ST_MEASURE_SPEED    ? r.speed
-                         : sensor->type == ST_MEASURE_MOTOR    ? r.motor
-                                                               : r.limit;
-    *out = sensor->factor * value + (sensor->type == ST_MEASURE_COORDINATE ? sensor->offset : 0);
-    return ST_OK;
-}
-
 /* Force and torque that act on the body, and on all bodies that it carries, from outside through joints, motors,
  * tendons and springs; inner forces cancel. Torque about a point; world axes. */
 static st_Status sense_wrench(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
@@ -252,8 +239,16 @@ st_Status sti_sensor_read(const sti_Model *model, const sti_State *state, sti_St
     case ST_MEASURE_COORDINATE:
     case ST_MEASURE_SPEED:
     case ST_MEASURE_MOTOR:
-    case ST_MEASURE_LIMIT:
-        return sense_joint(model, state, work, sensor, of, out);
+    case ST_MEASURE_LIMIT: {
+        st_JointReport r;
+        STI_TRY(sti_joint_report(model, state, work, of->joint - 1, ST_FRAME_WORLD, &r));
+        const double measured = sensor->type == ST_MEASURE_COORDINATE ? r.coordinate
+                                : sensor->type == ST_MEASURE_SPEED    ? r.speed
+                                : sensor->type == ST_MEASURE_MOTOR    ? r.motor
+                                                                      : r.limit;
+        *out = sensor->factor * measured + (sensor->type == ST_MEASURE_COORDINATE ? sensor->offset : 0);
+        return ST_OK;
+    }
     case ST_MEASURE_TIME:
         out[0] = state->t;
         return ST_OK;

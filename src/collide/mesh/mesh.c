@@ -162,24 +162,6 @@ void sti_mesh_free(const st_Allocator *allocator, sti_Mesh *mesh)
 
 /* ---- height fields ------------------------------------------------------------------------------- */
 
-/* Sample (i, j) is at ((i - (n_x - 1)/2) spacing, ...). Each cell is divided from its low to its high corner. */
-static void fill_grid(const st_ShapeDef *def, st_Vec3 *points, int *triangles)
-{
-    for (int j = 0; j < def->n_y; j++)
-        for (int i = 0; i < def->n_x; i++) {
-            int k = j * def->n_x + i;
-            points[k] = vec3((i - 0.5 * (def->n_x - 1)) * def->spacing, (j - 0.5 * (def->n_y - 1)) * def->spacing,
-                             def->heights[k]);
-        }
-    for (int j = 0; j < def->n_y - 1; j++)
-        for (int i = 0; i < def->n_x - 1; i++) {
-            int k = j * def->n_x + i, corner[4] = {k, k + 1, k + def->n_x + 1, k + def->n_x};
-            const int cell[6] = {corner[0], corner[1], corner[2], corner[0], corner[2], corner[3]};
-            for (int t = 0; t < 6; t++)
-                *triangles++ = cell[t];
-        }
-}
-
 st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allocator, sti_Mesh **out, st_Error *err)
 {
     *out = NULL;
@@ -202,7 +184,22 @@ st_Status sti_mesh_from_heights(const st_ShapeDef *def, const st_Allocator *allo
     if (points == NULL || triangles == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for a height field of %lld samples", (long long)n);
     else {
-        fill_grid(def, points, triangles);
+        /* Sample (i, j) is at ((i - (n_x - 1)/2) spacing, ...). Each cell is divided from its low to its high corner.
+         */
+        int *corner_of = triangles;
+        for (int j = 0; j < def->n_y; j++)
+            for (int i = 0; i < def->n_x; i++) {
+                int k = j * def->n_x + i;
+                points[k] = vec3((i - 0.5 * (def->n_x - 1)) * def->spacing, (j - 0.5 * (def->n_y - 1)) * def->spacing,
+                                 def->heights[k]);
+            }
+        for (int j = 0; j < def->n_y - 1; j++)
+            for (int i = 0; i < def->n_x - 1; i++) {
+                int k = j * def->n_x + i, corner[4] = {k, k + 1, k + def->n_x + 1, k + def->n_x};
+                const int cell[6] = {corner[0], corner[1], corner[2], corner[0], corner[2], corner[3]};
+                for (int t = 0; t < 6; t++)
+                    *corner_of++ = cell[t];
+            }
         status = sti_mesh_create(points, (int)n, triangles, (int)(2 * cells), allocator, out, err);
         if (status == ST_OK) {
             /* It is solid below, down to the longer side under the lowest sample: deep enough for anything that

@@ -237,27 +237,6 @@ static bool is_nearest(const Overlap *o, const Edge *e, st_Vec3 p, st_Vec3 n, do
     return own > 0.01 * g && overlap_way_to(o, e->of, p, true, own * (1 - 1e-6), NULL).triangle < 0;
 }
 
-static st_Status try_crossing(const Overlap *o, const Edge *a, const Edge *b)
-{
-    st_Vec3 n = cross(a->way, b->way), from = sub(b->end[0], a->end[0]);
-    double square = dot(n, n);
-    if (square < 1e-12) return ST_OK;
-    double s = dot(cross(from, b->way), n) / square, t = dot(cross(from, a->way), n) / square;
-    if (s < 0 || s > a->length || t < 0 || t > b->length) return ST_OK;
-    n = scale((dot(n, a->normal) < 0 ? -1 : 1) / sqrt(square), n);
-    Feature on_a = on_edge(o, a, add(a->end[0], scale(s, a->way)));
-    Feature on_b = on_edge(o, b, add(b->end[0], scale(t, b->way)));
-    double gap = dot(n, sub(on_b.p, on_a.p));
-    if (!(gap < o->margin) || !sticks_out(o, &on_a, n) || !sticks_out(o, &on_b, scale(-1, n))) return ST_OK;
-    if (gap < -TINY * o->size) {
-        if (!overlap_is_inside(o, 0, on_b.p) || !overlap_is_inside(o, 1, on_a.p)) return ST_OK;
-        bool nearest = is_nearest(o, a, on_b.p, n, -gap) && is_nearest(o, b, on_a.p, scale(-1, n), -gap);
-        if (!nearest && !is_warranted(o, &on_a, -gap) && !is_warranted(o, &on_b, -gap)) return ST_OK;
-    }
-    uint32_t number = (uint32_t)(3 * a->triangle + a->side) * 611u + (uint32_t)(3 * b->triangle + b->side);
-    return overlap_add_point(o, gap, on_b.p, n, 2u << 18 | (number & 0x7ffff));
-}
-
 /* ---- all of them ----------------------------------------------------------------------------------- */
 
 static int overlap_by_number(const void *x, const void *y)
@@ -339,7 +318,23 @@ static st_Status edge_crossings(const Overlap *o, const Edge *b)
         for (int side = 0; side < 3; side++) {
             if (!is_convex_edge(o->mesh[0], o->out->list[k], side)) continue;
             Edge a = edge_of(o, 0, o->out->list[k], side);
-            STI_TRY(try_crossing(o, &a, b));
+            st_Vec3 n = cross(a.way, b->way), from = sub(b->end[0], a.end[0]);
+            double square = dot(n, n);
+            if (square < 1e-12) continue;
+            double s = dot(cross(from, b->way), n) / square, t = dot(cross(from, a.way), n) / square;
+            if (s < 0 || s > a.length || t < 0 || t > b->length) continue;
+            n = scale((dot(n, a.normal) < 0 ? -1 : 1) / sqrt(square), n);
+            Feature on_a = on_edge(o, &a, add(a.end[0], scale(s, a.way)));
+            Feature on_b = on_edge(o, b, add(b->end[0], scale(t, b->way)));
+            double gap = dot(n, sub(on_b.p, on_a.p));
+            if (!(gap < o->margin) || !sticks_out(o, &on_a, n) || !sticks_out(o, &on_b, scale(-1, n))) continue;
+            if (gap < -TINY * o->size) {
+                if (!overlap_is_inside(o, 0, on_b.p) || !overlap_is_inside(o, 1, on_a.p)) continue;
+                bool nearest = is_nearest(o, &a, on_b.p, n, -gap) && is_nearest(o, b, on_a.p, scale(-1, n), -gap);
+                if (!nearest && !is_warranted(o, &on_a, -gap) && !is_warranted(o, &on_b, -gap)) continue;
+            }
+            uint32_t number = (uint32_t)(3 * a.triangle + a.side) * 611u + (uint32_t)(3 * b->triangle + b->side);
+            STI_TRY(overlap_add_point(o, gap, on_b.p, n, 2u << 18 | (number & 0x7ffff)));
         }
     o->out->n_list = first;
     return ST_OK;

@@ -130,31 +130,29 @@ static double gap_along(const sti_Core *box, int i, const sti_Core *other, st_Ve
                     fabs(dot(n, other->axis[2])));
 }
 
-/* Uses the cached patch: the separation along the reference's axis, or along that of the parallel face. */
-static st_Status add_again(const sti_Placed *placed, const sti_Collide *how, sti_Points *out, bool *met, st_Error *err)
-{
-    const sti_CachedPatch *cached = how->cached;
-    const bool of_a = cached->reference > 0;
-    const sti_Core *box = of_a ? placed->a : placed->b, *other = of_a ? placed->b : placed->a;
-    const st_Vec3 centre = sub(placed->b->p, placed->a->p);
-    sti_Distance axis = {.gap = gap_along(box, cached->face / 2, other, centre)};
-    if (cached->other >= 0) {
-        const double gap = gap_along(other, cached->other / 2, box, centre);
-        axis.gap = gap > axis.gap ? gap : axis.gap;
-    }
-    *met = axis.gap < how->margin;
-    if (!*met) return ST_OK;
-    axis.normal = scale((cached->face % 2 == 1) == of_a ? 1 : -1, box->axis[cached->face / 2]);
-    return sti_manifold_along_again(placed->a, placed->b, &axis, placed->origin, how, out, met, err);
-}
-
 st_Status sti_box_box(const sti_Shape *a, st_Pose pose_a, const sti_Shape *b, st_Pose pose_b, const sti_Collide *how,
                       sti_Points *out, st_Error *err)
 {
     sti_Placed placed;
     bool met = false;
     if (!sti_place_pair(a, pose_a, b, pose_b, how, &placed)) return ST_OK;
-    if (how->cached != NULL && how->cached->room > 0) STI_TRY(add_again(&placed, how, out, &met, err));
+    if (how->cached != NULL && how->cached->room > 0) {
+        /* Uses the cached patch: the separation along the reference's axis, or along that of the parallel face. */
+        const sti_CachedPatch *cached = how->cached;
+        const bool of_a = cached->reference > 0;
+        const sti_Core *box = of_a ? placed.a : placed.b, *other = of_a ? placed.b : placed.a;
+        const st_Vec3 centre = sub(placed.b->p, placed.a->p);
+        sti_Distance axis = {.gap = gap_along(box, cached->face / 2, other, centre)};
+        if (cached->other >= 0) {
+            const double gap = gap_along(other, cached->other / 2, box, centre);
+            axis.gap = gap > axis.gap ? gap : axis.gap;
+        }
+        met = axis.gap < how->margin;
+        if (met) {
+            axis.normal = scale((cached->face % 2 == 1) == of_a ? 1 : -1, box->axis[cached->face / 2]);
+            STI_TRY(sti_manifold_along_again(placed.a, placed.b, &axis, placed.origin, how, out, &met, err));
+        }
+    }
     if (met) return ST_OK;
     if (how->cached != NULL) how->cached->room = 0;
     Boxes x = {.a = placed.a, .b = placed.b};
