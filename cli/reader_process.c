@@ -27,15 +27,17 @@ static void forward(int number)
     if (child_process > 0) kill((pid_t)child_process, number);
 }
 
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP};
+enum { N_FORWARDED = sizeof forwarded / sizeof forwarded[0] };
+
 static void forward_signals(void)
 {
-    const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+    for (size_t k = 0; k < N_FORWARDED; k++) {
         struct sigaction action = {0}, old = {0};
         action.sa_handler = forward;
         sigemptyset(&action.sa_mask);
-        sigaction(numbers[k], NULL, &old);
-        if (old.sa_handler != SIG_IGN) sigaction(numbers[k], &action, NULL);
+        sigaction(forwarded[k], NULL, &old);
+        if (old.sa_handler != SIG_IGN) sigaction(forwarded[k], &action, NULL);
     }
 }
 
@@ -62,7 +64,18 @@ static void limit_memory(void)
 int run_in_reader_process(const Command *command, int argc, char *const *argv, int (*finish)(int status))
 {
     fflush(NULL);
+    /* Signals wait until they can be forwarded: the child may be at work before this process continues. */
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    for (size_t k = 0; k < N_FORWARDED; k++)
+        sigaddset(&signals, forwarded[k]);
+    sigprocmask(SIG_BLOCK, &signals, &before);
     const pid_t parent = getpid(), child = fork();
+    if (child > 0) {
+        child_process = (sig_atomic_t)child;
+        forward_signals();
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
     if (child < 0) return finish(command->main(argc, argv)); /* fork failed: run in this process */
     if (child == 0) {
 #if defined(__linux__)
@@ -74,8 +87,6 @@ int run_in_reader_process(const Command *command, int argc, char *const *argv, i
         limit_memory();
         exit(finish(command->main(argc, argv)));
     }
-    child_process = (sig_atomic_t)child;
-    forward_signals();
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR)
         ;
