@@ -416,7 +416,7 @@ static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int 
         if (place[j] < 0) continue;
         while (j + alike < from->n_cols && place[j + alike] == place[j] + alike &&
                from->p[j + alike + 1] - from->p[j + alike] == n &&
-               memcmp(from->i + from->p[j + alike], at, (size_t)n * sizeof *at) == 0)
+               (n == 0 || memcmp(from->i + from->p[j + alike], at, (size_t)n * sizeof *at) == 0))
             alike++;
         const int four = place[j] & ~3, last = (place[j] + alike + 3) & ~3;
         for (int e = 0; e < n; e++) {
