@@ -512,8 +512,8 @@ st_Status sti_urdf_read(sti_Robot *robot, const sti_Element *root)
         if (compiler != NULL && meshdir == NULL) meshdir = sti_attribute(compiler, "assetdir");
         if (compiler != NULL) robot->meshdir = meshdir != NULL ? meshdir : "";
         room += sti_element_is(at, "link") && room < STI_MOST_LINKS;
-        if (sti_element_is(at, "material") || sti_element_is(at, "gazebo"))
-            sti_skip(robot, at->name[0] == 'm' ? "<material>" : "<gazebo>");
+        if (sti_element_is(at, "material") && sti_child(at, "color") == NULL) sti_skip(robot, "<material>");
+        if (sti_element_is(at, "gazebo")) sti_skip(robot, "<gazebo>");
         if (sti_element_is(at, "transmission")) sti_skip(robot, "<transmission>");
     }
     STI_TRY(check_children(robot, root, known, passed));

@@ -348,6 +348,19 @@ static void run_a_robot_by_its_file(void **state)
     check_contains(json_string_value(json_array_get(remarks, 5)),
                    "not carried over: <visual>, velocity of <limit> (12 times)");
     json_decref(root);
+    /* the colour of a material is carried over, its texture is not */
+    write_file(in_folder(p, "tinted.urdf"),
+               "<robot name='r'><material name='red'><color rgba='1 0 0 1'/></material><link name='a'><inertial>"
+               "<mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial><visual><material name='red'/></visual>"
+               "<collision><geometry><sphere radius='1'/></geometry></collision></link></robot>");
+    RUN(p, "check", in_folder(p, "tinted.urdf"));
+    check_contains(p->out, "not carried over: <visual>\n");
+    write_file(
+        in_folder(p, "textured.urdf"),
+        "<robot name='r'><material name='wood'><texture filename='wood.png'/></material><link name='a'><inertial>"
+        "<mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link></robot>");
+    RUN(p, "check", in_folder(p, "textured.urdf"));
+    check_contains(p->out, "not carried over: <material>\n");
 }
 
 /* Remarks name the elements, not every attribute of them; a long list is counted, not cut. */
