@@ -14,9 +14,9 @@
  *     discs      the parts of friction that are discs of radius mu n                  ipm, homotopy
  *     polygon    the vertices of friction's polygon
  *
- * Flags say which solvers can take it: `conic` ipm, `smooth` homotopy, `fixed` admm. Nothing else has to be
- * told of a new law: solvers that need more than it has do not accept it, and `auto` uses the others. Contacts of a
- * pile are swept in lanes under coulomb and frictionless only (pile/contact_coloring.c).
+ * `dims` shows which solvers can take it. Nothing else depends on the list of laws: solvers that need more than a law
+ * has do not accept it, and `auto` uses the others. Contacts of a pile are swept in lanes under coulomb and
+ * frictionless only (pile/contact_coloring.c).
  *
  * No matrices here; everything is one contact. In r, u and x the normal comes first.
  */
@@ -34,14 +34,22 @@ typedef struct sti_Group {
 } sti_Group;
 enum { STI_MAX_GROUPS = 3 };
 
+/* Properties of a law that solvers need. */
+typedef enum sti_LawProperty {
+    STI_LAW_ANY,    /* none                                                                                */
+    STI_LAW_LINEAR, /* it is a linear complementarity problem: lemke                                       */
+    STI_LAW_CONIC,  /* K is a product of Lorentz cones over its discs, or an interval: ipm                 */
+    STI_LAW_FIXED,  /* `project` is the Euclidean projection on a fixed convex set: admm                   */
+    STI_LAW_SMOOTH, /* discs are all that bounds friction, and there is a rounded form (smoothed_laws.h): homotopy. Not
+                     * of the cone law, which is monotone and needs none, nor of pyramids in space         */
+    STI_N_LAW_PROPERTIES
+} sti_LawProperty;
+
 struct sti_Local; /* one_contact.h */
 
 typedef struct sti_LawKind {
     const char *name;
-    unsigned dims;    /* bit d: there are contacts of d rows                                           */
-    bool conic;       /* K is a product of Lorentz cones over its discs, or an interval                */
-    bool fixed;       /* `project` is the Euclidean projection on a fixed convex set                   */
-    bool smooth;      /* it has a rounded form (smoothed_laws.h), if discs are all that bounds friction  */
+    unsigned dims[STI_N_LAW_PROPERTIES]; /* bit d: contacts of d rows have this property                       */
     bool whole;       /* `slope` projects all rows together: they share one rho                        */
     bool has_limits;  /* lo and hi bound r, instead of r_n >= 0                                        */
     bool always_by_r; /* the natural map cuts friction by r_n itself, also where mu is not steep       */
@@ -75,11 +83,11 @@ static inline const sti_LawKind *sti_law_of(const st_ContactLaw *contact)
     return sti_law_kinds[contact->law];
 }
 
-/* Are there contacts of this size under this law? */
-static inline bool sti_law_has_dim(st_Law law, int dim)
+/* Are there contacts of this size with this property under this law? */
+static inline bool sti_law_has_dim(st_Law law, int dim, sti_LawProperty property)
 {
     return (int)law >= 0 && law < ST_N_LAWS && dim > 0 && dim <= ST_MAX_DIM &&
-           (sti_law_kinds[law]->dims >> dim & 1u) != 0;
+           (sti_law_kinds[law]->dims[property] >> dim & 1u) != 0;
 }
 
 /* The interval of r_n. */

@@ -205,11 +205,14 @@ static int pyramid_polygon(const st_ContactLaw *contact, double *vertex)
     return contact->facets;
 }
 
+enum { DIMS_2_AND_3 = 1u << 2 | 1u << 3 };
+
 const sti_LawKind sti_law_pyramid = {
     .name = "pyramid",
-    .dims = 1u << 2 | 1u << 3,
-    .fixed = true,
-    .smooth = true,
+    .dims = {[STI_LAW_ANY] = DIMS_2_AND_3,
+             [STI_LAW_LINEAR] = DIMS_2_AND_3,
+             [STI_LAW_FIXED] = DIMS_2_AND_3,
+             [STI_LAW_SMOOTH] = 1u << 2},
     .check = check_pyramid,
     .project = project_pyramid,
     .shift = pyramid_shift,
@@ -279,8 +282,7 @@ static int box_polygon(const st_ContactLaw *contact, double *vertex)
 
 const sti_LawKind sti_law_box = {
     .name = "box",
-    .dims = 1u << 2 | 1u << 3,
-    .smooth = true,
+    .dims = {[STI_LAW_ANY] = DIMS_2_AND_3, [STI_LAW_LINEAR] = DIMS_2_AND_3, [STI_LAW_SMOOTH] = DIMS_2_AND_3},
     .always_by_r = true,
     .check = sti_law_check_friction,
     .project = project_box,

@@ -232,14 +232,15 @@ static void prepare_cone(sti_Local *local, double mean)
     if (dim == 3 && local->W[0] > 0.0 && block_is_symmetric(local->W, 3, mean)) sti_local_cone_prepare(local);
 }
 
-enum { DIMS_2_TO_6 = 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 };
+enum { IN_PLANE = 1u << 2, DIMS_2_TO_6 = IN_PLANE | 1u << 3 | 1u << 4 | 1u << 5 | 1u << 6 };
 
 const sti_LawKind sti_law_coulomb = {
     .name = "coulomb",
-    .dims = DIMS_2_TO_6,
-    .conic = true,
-    .fixed = true,
-    .smooth = true,
+    .dims = {[STI_LAW_ANY] = DIMS_2_TO_6,
+             [STI_LAW_LINEAR] = IN_PLANE,
+             [STI_LAW_CONIC] = DIMS_2_TO_6,
+             [STI_LAW_FIXED] = DIMS_2_TO_6,
+             [STI_LAW_SMOOTH] = DIMS_2_TO_6},
     .check = sti_law_check_friction,
     .project = sti_law_round_project,
     .shift = coulomb_shift,
@@ -250,12 +251,9 @@ const sti_LawKind sti_law_coulomb = {
     .discs = sti_law_groups,
 };
 
-/* Monotone: it needs no rounded form. */
 const sti_LawKind sti_law_cone = {
     .name = "cone",
-    .dims = DIMS_2_TO_6,
-    .conic = true,
-    .fixed = true,
+    .dims = {[STI_LAW_ANY] = DIMS_2_TO_6, [STI_LAW_CONIC] = DIMS_2_TO_6, [STI_LAW_FIXED] = DIMS_2_TO_6},
     .whole = true,
     .check = sti_law_check_friction,
     .project = sti_law_round_project,

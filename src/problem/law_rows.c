@@ -9,6 +9,8 @@ static void clip_slope(double x, double lo, double hi, double *P, double *D)
     *D = x < lo || x > hi ? 0.0 : 1.0;
 }
 
+enum { ONE_ROW = 1u << 1 };
+
 static int no_discs(const st_ContactLaw *contact, sti_Group group[STI_MAX_GROUPS])
 {
     (void)contact, (void)group;
@@ -37,10 +39,11 @@ static void prepare_frictionless(sti_Local *local, double mean)
 
 const sti_LawKind sti_law_frictionless = {
     .name = "frictionless",
-    .dims = 1u << 1,
-    .conic = true,
-    .fixed = true,
-    .smooth = true,
+    .dims = {[STI_LAW_ANY] = ONE_ROW,
+             [STI_LAW_LINEAR] = ONE_ROW,
+             [STI_LAW_CONIC] = ONE_ROW,
+             [STI_LAW_FIXED] = ONE_ROW,
+             [STI_LAW_SMOOTH] = ONE_ROW},
     .project = project_positive,
     .slope = slope_positive,
     .prepare = prepare_frictionless,
@@ -96,10 +99,11 @@ static void prepare_bounded(sti_Local *local, double mean)
 
 const sti_LawKind sti_law_bounded = {
     .name = "bounded",
-    .dims = 1u << 1,
-    .conic = true,
-    .fixed = true,
-    .smooth = true,
+    .dims = {[STI_LAW_ANY] = ONE_ROW,
+             [STI_LAW_LINEAR] = ONE_ROW,
+             [STI_LAW_CONIC] = ONE_ROW,
+             [STI_LAW_FIXED] = ONE_ROW,
+             [STI_LAW_SMOOTH] = ONE_ROW},
     .has_limits = true,
     .check = check_limits,
     .project = project_limits,

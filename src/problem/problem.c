@@ -135,7 +135,7 @@ static st_Status check_contacts(const st_ContactLaw *contact, int n_contacts, in
         const st_ContactLaw *c = &contact[k];
         if ((int)c->law < 0 || (int)c->law >= ST_N_LAWS)
             return BAD("contact %d: law is %d, must be 0 to %d", k, (int)c->law, ST_N_LAWS - 1);
-        if (!sti_law_has_dim(c->law, c->dim))
+        if (!sti_law_has_dim(c->law, c->dim, STI_LAW_ANY))
             return BAD("contact %d: law %s has no dimension %d", k, st_law_name(c->law), c->dim);
         if (c->first != row)
             return BAD("contact %d: first row is %d, must be %d (contacts in the order of their rows, no gaps)", k,

@@ -119,13 +119,6 @@ static Scalar between(double x, double lo, double hi, double nu)
     return q;
 }
 
-bool sti_smooth_has(st_Law law, int dim)
-{
-    sti_Group group[STI_MAX_GROUPS];
-    const st_ContactLaw contact = {.law = law, .dim = dim, .facets = 4};
-    return sti_law_has_dim(law, dim) && sti_law_kinds[law]->smooth && sti_law_kinds[law]->discs(&contact, group) >= 0;
-}
-
 void sti_smooth(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double nu, double *F,
                 double *A, double *B, double *N)
 {

@@ -16,9 +16,6 @@
 
 #include <stiction/problem.h>
 
-/* Is there a rounded form? Not of the cone law, which is monotone and needs none, nor of pyramids in space. */
-bool sti_smooth_has(st_Law law, int dim);
-
 /* As sti_slope, with nu > 0; N = dF/dnu (dim). rho has one entry a component, the same for those projected together,
  * and nu^2 is an energy: r_n u_n = nu^2, the same for all contacts.                                 */
 void sti_smooth(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double nu, double *F,

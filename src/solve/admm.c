@@ -163,11 +163,6 @@ static st_Status admm_solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool admm_accepts(st_Law law, int dim, bool symmetric)
-{
-    return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->fixed;
-}
-
 static st_Status admm_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     sti_Anderson *anderson = sti_alloc(allocator, 1, sizeof *anderson);
@@ -191,7 +186,7 @@ const sti_SolverKind sti_admm = {
     .parameters = admm_parameters,
     .help = "alternating directions (ADMM) with one factorisation and an adaptive penalty; good for towers and walls "
             "that stick",
-    .accepts = admm_accepts,
+    .property = STI_LAW_FIXED,
     .create = admm_create,
     .destroy = admm_destroy,
     .solve = admm_solve,

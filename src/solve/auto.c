@@ -545,11 +545,6 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool auto_accepts(st_Law law, int dim, bool symmetric)
-{
-    return sti_nsgs.accepts(law, dim, symmetric) || sti_lemke.accepts(law, dim, symmetric);
-}
-
 static void auto_destroy(void *workspace)
 {
     Auto *a = workspace;
@@ -582,7 +577,7 @@ const sti_SolverKind sti_auto = {
     .help =
         "chooses by law and size: lemke for small problems with linear laws, else nsgs, newton and homotopy in turn; "
         "reports the solver that found the solution",
-    .accepts = auto_accepts,
+    .property = STI_LAW_ANY,
     .create = auto_create,
     .solve = auto_solve,
     .destroy = auto_destroy,

@@ -284,16 +284,11 @@ static st_Status homotopy_solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool homotopy_accepts(st_Law law, int dim, bool symmetric)
-{
-    return sti_smooth_has(law, dim) && sti_nsgs.accepts(law, dim, symmetric);
-}
-
 const sti_SolverKind sti_homotopy = {
     .name = "homotopy",
     .parameters = homotopy_parameters,
     .help = "path following from smoothed laws to the exact ones, around folds; slow, for problems that the others do "
             "not solve",
-    .accepts = homotopy_accepts,
+    .property = STI_LAW_SMOOTH,
     .solve = homotopy_solve,
 };

@@ -436,15 +436,10 @@ static st_Status ipm_solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool ipm_accepts(st_Law law, int dim, bool symmetric)
-{
-    return sti_nsgs.accepts(law, dim, symmetric) && sti_law_kinds[law]->conic;
-}
-
 const sti_SolverKind sti_ipm = {
     .name = "ipm",
     .parameters = ipm_parameters,
     .help = "interior point method on second-order cones; the most robust one if contacts are redundant",
-    .accepts = ipm_accepts,
+    .property = STI_LAW_CONIC,
     .solve = ipm_solve,
 };

@@ -400,16 +400,11 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool newton_accepts(st_Law law, int dim, bool symmetric)
-{
-    return sti_nsgs.accepts(law, dim, symmetric); /* all laws there are */
-}
-
 const sti_SolverKind sti_newton = {
     .name = "newton",
     .parameters = newton_parameters,
     .help =
         "proximal semismooth Newton method with sparse factors; reaches 1e-8 and below, also with redundant contacts",
-    .accepts = newton_accepts,
+    .property = STI_LAW_ANY,
     .solve = newton_solve,
 };

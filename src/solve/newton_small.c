@@ -211,15 +211,10 @@ static void newton_small_destroy(void *workspace)
     sti_free(&allocator, s, 1, sizeof *s);
 }
 
-static bool newton_small_accepts(st_Law law, int dim, bool symmetric)
-{
-    return (law == ST_LAW_COULOMB || law == ST_LAW_FRICTIONLESS) && dim <= 3 && symmetric;
-}
-
 const sti_SolverKind sti_newton_small = {
     .name = "newton",
     .help = "newton for a few free bodies",
-    .accepts = newton_small_accepts,
+    .property = STI_LAW_ANY,
     .create = newton_small_create,
     .destroy = newton_small_destroy,
     .solve = newton_small_solve,

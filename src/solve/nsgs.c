@@ -367,12 +367,6 @@ static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
 
 /* ------------------------------------------------------------------ the row of the solver table */
 
-static bool nsgs_accepts(st_Law law, int dim, bool symmetric)
-{
-    (void)symmetric; /* no law needs it: the local solves take any W with a definite symmetric part */
-    return sti_law_has_dim(law, dim);
-}
-
 static st_Status nsgs_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     Nsgs *s = sti_alloc(allocator, 1, sizeof *s);
@@ -405,7 +399,7 @@ const sti_SolverKind sti_nsgs = {
     .name = "nsgs",
     .parameters = nsgs_parameters,
     .help = "Gauss-Seidel over contacts, each solved exactly; for all laws; the baseline",
-    .accepts = nsgs_accepts,
+    .property = STI_LAW_ANY,
     .create = nsgs_create,
     .solve = nsgs_solve,
     .destroy = nsgs_destroy,

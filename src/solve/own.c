@@ -50,7 +50,8 @@ bool st_reduced_ends(const st_Reduced *problem)
 
 void st_law_project(const st_ContactLaw *contact, double *x)
 {
-    if (contact != NULL && x != NULL && sti_law_has_dim(contact->law, contact->dim)) sti_law_project(contact, x);
+    if (contact != NULL && x != NULL && sti_law_has_dim(contact->law, contact->dim, STI_LAW_ANY))
+        sti_law_project(contact, x);
 }
 
 st_Status st_reduced_matrix(const st_Reduced *problem, st_Sparse *out, st_Error *err)
@@ -121,12 +122,6 @@ static st_Status own_solve(void *workspace, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static bool own_accepts(st_Law law, int dim, bool symmetric)
-{
-    (void)symmetric;
-    return sti_law_has_dim(law, dim);
-}
-
 static st_Status own_create(const st_Allocator *allocator, void **workspace, st_Error *err)
 {
     Own *s = sti_alloc(allocator, 1, sizeof *s);
@@ -152,7 +147,7 @@ static void own_destroy(void *workspace)
 const sti_SolverKind sti_own = {
     .name = "own",
     .help = "your own solver (st_SolverDef.own)",
-    .accepts = own_accepts,
+    .property = STI_LAW_ANY,
     .create = own_create,
     .solve = own_solve,
     .destroy = own_destroy,

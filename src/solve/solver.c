@@ -77,7 +77,8 @@ const char *st_solver_help(const char *name)
 bool st_solver_accepts(const char *name, st_Law law, int dim, bool symmetric)
 {
     const sti_SolverKind *kind = find_kind(name);
-    return kind != NULL && kind->accepts(law, dim, symmetric);
+    (void)symmetric; /* no solver needs it: the local solves take any W with a definite symmetric part */
+    return kind != NULL && sti_law_has_dim(law, dim, kind->property);
 }
 
 const st_SolverParameter *st_solver_parameter(const char *name, int index)
@@ -114,7 +115,7 @@ bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int
     const st_ContactLaw *contact = problem->contact;
     for (int c = 0; c < problem->n_contacts; c++) {
         if (c > 0 && contact[c].law == contact[c - 1].law && contact[c].dim == contact[c - 1].dim) continue;
-        if (kind->accepts(contact[c].law, contact[c].dim, problem->symmetric)) continue;
+        if (sti_law_has_dim(contact[c].law, contact[c].dim, kind->property)) continue;
         *refused = c;
         return false;
     }

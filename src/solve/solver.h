@@ -3,6 +3,7 @@
 #define STI_SOLVER_H
 
 #include "base/work.h"
+#include "problem/law.h"
 #include "reduce/reduce.h"
 
 typedef struct sti_Factored sti_Factored; /* factored.h */
@@ -46,7 +47,7 @@ typedef struct sti_SolverKind {
     const char *name;
     const char *help;                     /* one line for help: problems it solves, and its use */
     const st_SolverParameter *parameters; /* ends with a NULL name; at most STI_MOST_PARAMETERS. NULL: none */
-    bool (*accepts)(st_Law law, int dim, bool symmetric);
+    sti_LawProperty property;             /* contacts with this property are accepted */
     /* Memory that is kept between solves. Both NULL: none. */
     st_Status (*create)(const st_Allocator *allocator, void **workspace, st_Error *err);
     void (*destroy)(void *workspace);

@@ -64,14 +64,6 @@ typedef struct Lemke {
     int64_t unknown_capacity, free_capacity, numbers_capacity;
 } Lemke;
 
-static bool lemke_accepts(st_Law law, int dim, bool symmetric)
-{
-    (void)symmetric;
-    if (law == ST_LAW_FRICTIONLESS || law == ST_LAW_BOUNDED) return dim == 1;
-    if (law == ST_LAW_COULOMB) return dim == 2;
-    return (law == ST_LAW_PYRAMID || law == ST_LAW_BOX) && (dim == 2 || dim == 3);
-}
-
 static void lemke_destroy(void *workspace)
 {
     Lemke *lemke = workspace;
@@ -403,7 +395,7 @@ const sti_SolverKind sti_lemke = {
     .help = "Lemke's method: exact, for small problems with the laws pyramid, box, bounded and frictionless, and "
             "coulomb in "
             "the plane; any positive definite A",
-    .accepts = lemke_accepts,
+    .property = STI_LAW_LINEAR,
     .create = lemke_create,
     .solve = lemke_solve,
     .destroy = lemke_destroy,
