@@ -142,7 +142,7 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
 st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     const sti_Foresight *ahead = &world->collider.ahead;
-    for (int k = 0; world->n_limits > 0 && k < 2 * world->n_joints; k++) {
+    for (int k = 0; k < 2 * world->n_joints; k++) {
         int index = k / 2, which = k % 2;
         const sti_Joint *joint = &world->joint[index];
         sti_Measure x;

@@ -352,12 +352,9 @@ void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti
     *surfaces = (sti_Surfaces){.n_kinds = 0};
 }
 
-const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room)
+sti_Surface sti_surface_on_demand(const sti_World *world, int i, int j)
 {
-    const sti_Surfaces *surfaces = &world->values.surfaces;
     st_ShapeDef own[2];
-    if (surfaces->kind != NULL) return &surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
-    *room = combine_surfaces(world->scene, surface_def(world->scene, &world->values, i, &own[0]),
-                             surface_def(world->scene, &world->values, j, &own[1]));
-    return room;
+    return combine_surfaces(world->scene, surface_def(world->scene, &world->values, i, &own[0]),
+                            surface_def(world->scene, &world->values, j, &own[1]));
 }

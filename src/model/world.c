@@ -359,7 +359,8 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
 {
     (void)t;
     STI_TRY(sti_contacts_push(ctx, q, margin, sink, err));
-    return sti_limits_push(ctx, q, margin, sink, err);
+    const sti_World *world = ctx;
+    return world->n_limits > 0 ? sti_limits_push(world, q, margin, sink, err) : ST_OK;
 }
 
 /* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In three dimensions w* = w + x
@@ -493,9 +494,9 @@ static void world_move(void *ctx, const double *q, const double *v, double h, do
     Bodies bodies = {.world = world, .q = q, .v = v, .h = h, .q_out = q_out};
     const int angles = world->awake != NULL ? STI_BODY_Q * (world->n_bodies - 1) : 0;
     if (q_out != q) memcpy(q_out + angles, q + angles, (size_t)(world->n_q - angles) * sizeof *q);
-    sti_angles_predict(world, q, v, h, q_out);
+    if (world->n_angles > 0) sti_angles_predict(world, q, v, h, q_out);
     sti_team_for(world->threads, sti_awake_count(world), STI_LEAST_BODIES, move_range, &bodies);
-    sti_angles_update(world, q_out);
+    if (world->n_angles > 0) sti_angles_update(world, q_out);
 }
 
 static void world_difference(void *ctx, const double *q0, const double *q1, double *d)

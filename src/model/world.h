@@ -528,8 +528,16 @@ double sti_collider_foresee(sti_World *world);
 /* material.c: computes everything that is derived from surface values. */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Values *values, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);
+/* The combined surface of shapes i and j, if there are too many kinds for a table. */
+sti_Surface sti_surface_on_demand(const sti_World *world, int i, int j);
 /* The combined surface of shapes i and j: in the table, or in `room`. */
-const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room);
+static inline const sti_Surface *sti_surface_of(const sti_World *world, int i, int j, sti_Surface *room)
+{
+    const sti_Surfaces *surfaces = &world->values.surfaces;
+    if (surfaces->kind != NULL) return &surfaces->table[surfaces->kind[i] * surfaces->n_kinds + surfaces->kind[j]];
+    *room = sti_surface_on_demand(world, i, j);
+    return room;
+}
 /* parameters.c: copies the values of the world, with own arrays as selected by `own`; they are then exchanged with
  * those of the world, or freed. Refuses values that would need another scene, or that are out of range. */
 st_Status sti_values_copy(const sti_World *world, unsigned own, sti_Values *out, st_Error *err);

@@ -5,6 +5,7 @@
  */
 #include "base/range.h"
 #include "step/drift/drift.h"
+#include "step/integrate/integrate.h"
 #include "step/sleep.h"
 
 #include <stdio.h>
@@ -52,7 +53,8 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     }
     say(&system->model, &system->work, joint, control, world->joint[joint].a, world->joint[joint].b);
     if (!world->joint[joint].held) return ST_OK;
-    STI_TRY(sti_refresh_rows(&system->model, &system->state, &system->work, err));
+    if (system->work.rows_stale) STI_TRY(sti_refresh_rows(&system->model, &system->state, &system->work, err));
+    if (sti_integrator(&system->model)->order == 1) return ST_OK;
     return sti_meet_jump(&system->model, &system->state, &system->work, err);
 }
 
@@ -241,7 +243,6 @@ st_Status sti_refresh_rows(const sti_Model *model, sti_State *state, sti_StepWor
     const st_Model *table = &model->table;
     const sti_World *world = model->world;
     st_Sink *here = &work->here;
-    if (!work->rows_stale) return ST_OK;
     bool held = !model->rigid;
     for (int k = 0; k < world->n_joints && !held; k++)
         held = world->joint[k].held;

@@ -232,7 +232,7 @@ bool sti_joint_coordinates_used(const sti_StepWork *work)
 bool sti_joint_coordinates_are_open(const sti_StepWork *work)
 {
     const sti_JointCoordinates *own = work->joint_coordinates;
-    return own != NULL && own->used && sti_tree_coordinates_are_open(own->last);
+    return own->used && sti_tree_coordinates_are_open(own->last);
 }
 
 void sti_joint_coordinates_count(const sti_StepWork *work, int island, st_IslandReport *out)

@@ -22,6 +22,7 @@
  */
 #include "step/mechanisms.h"
 #include "step/drift/drift.h"
+#include "step/integrate/integrate.h"
 
 /* Groups of shapes in this system: near grains touch only mechanisms. */
 #define GRAIN_GROUP     (1u << 31)
@@ -362,7 +363,7 @@ st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const 
     }
     if (held) { /* as in st_system_set_motor */
         STI_TRY(sti_refresh_rows(&s->model, &s->state, &s->work, err));
-        STI_TRY(sti_meet_jump(&s->model, &s->state, &s->work, err));
+        if (sti_integrator(&s->model)->order > 1) STI_TRY(sti_meet_jump(&s->model, &s->state, &s->work, err));
     }
     STI_TRY(STI_GROW(&to->allocator, to->push, to->push_capacity, (int64_t)world->n_pushes + m->n_grains, err));
     to->n_pushes = 0;

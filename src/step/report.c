@@ -42,17 +42,6 @@ st_Status st_system_island(const st_System *system, int index, st_IslandReport *
     return ST_OK;
 }
 
-/* Are the impulses of the step in sums over stages and pieces, or in its one step problem? */
-static bool in_sums(const sti_StepWork *work)
-{
-    return work->impulses.total.spring != NULL;
-}
-
-double sti_force_time(const sti_StepWork *work)
-{
-    return in_sums(work) ? work->impulses.total.time : work->step.eta;
-}
-
 /* 0 where no force acts. */
 static double per_second(const sti_StepWork *work)
 {
@@ -63,7 +52,7 @@ static double per_second(const sti_StepWork *work)
 /* Contacts of the step, beside those of sleepers. */
 static int n_solved(const sti_StepWork *work)
 {
-    return in_sums(work) ? work->impulses.total.n : work->step.n_gaps;
+    return sti_in_sums(work) ? work->impulses.total.n : work->step.n_gaps;
 }
 
 int sti_contact_count(const sti_StepWork *work)
@@ -113,7 +102,7 @@ st_Status sti_contact_report(const sti_Model *model, const sti_State *state, con
     if (work->on_device != NULL) return sti_device_contact(model, state, work, index, out);
     if (index < n) {
         const sti_ContactImpulse i =
-            in_sums(work) ? work->impulses.total.contact[index] : contact_of_stage(model, state, work, index);
+            sti_in_sums(work) ? work->impulses.total.contact[index] : contact_of_stage(model, state, work, index);
         const int joint = model->rigid ? sti_limit_joint(i.id) : -1;
         const double rate = per_second(work);
         *out = (st_ContactReport){.id = i.id,
@@ -176,7 +165,7 @@ bool sti_contact_push(const sti_Model *model, const sti_State *state, const sti_
     st_ContactReport report;
     if (work->on_device == NULL && index < n_solved(work)) { /* without its velocity, which takes most of the time */
         sti_ContactImpulse own;
-        const sti_ContactImpulse *i = in_sums(work) ? &work->impulses.total.contact[index] : &own;
+        const sti_ContactImpulse *i = sti_in_sums(work) ? &work->impulses.total.contact[index] : &own;
         if (i == &own) sti_contact_impulse(work, index, STI_FINITE, &own);
         body[0] = i->a, body[1] = i->b;
         *force = scale(per_second(work), i->linear[STI_FINITE]);
@@ -254,7 +243,7 @@ static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work
 {
     out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
     const sti_StageEnds ends = ends_of_step(work);
-    if (in_sums(work)) return sti_joint_impulses_of_step(model, work, &ends, index, out);
+    if (sti_in_sums(work)) return sti_joint_impulses_of_step(model, work, &ends, index, out);
     return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
@@ -331,7 +320,7 @@ void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_S
         out[1] += rows.gradient[k] * state->v[rows.index[k]];
     if (work->step.problem.n_v == 0) return; /* no step was taken yet */
     if (joint->held && sti_is_struck(model, state, work, 0, joint->a, joint->b)) return;
-    const double weight = in_sums(work) ? work->impulses.stage_weight : 1;
+    const double weight = sti_in_sums(work) ? work->impulses.stage_weight : 1;
     out[2] = per_second(work) * (weight == 0 ? work->impulses.total.joint[STI_FINITE][index].motor
                                              : weight * sti_motor_impulse(model, work, index));
 }
@@ -358,7 +347,7 @@ st_Status st_system_spring(const st_System *system, st_SpringId id, st_SpringRep
     if (system->work.on_device != NULL) return sti_device_spring(&system->work, index, out);
     if (system->work.step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     const sti_StageEnds ends = ends_of_step(&system->work);
-    if (in_sums(&system->work))
+    if (sti_in_sums(&system->work))
         sti_spring_impulse_of_step(&system->model, &system->work, &ends, index, &i);
     else
         sti_spring_impulse(&system->model, &system->work, &ends, index, &i);
@@ -380,9 +369,9 @@ static st_Status loads_of_step(const sti_Model *model, const sti_StepWork *work,
     const int n_v = table->n_v;
     double *applied = room + (ptrdiff_t)STI_N_LOADS * n_v, *turning = applied + n_v, *turned = turning + n_v;
     sti_StageEnds ends = ends_of_step(work);
-    for (int k = 0; k < 2 && in_sums(work); k++)
+    for (int k = 0; k < 2 && sti_in_sums(work); k++)
         out[k] = work->impulses.total.load[k];
-    if (in_sums(work)) {
+    if (sti_in_sums(work)) {
         if (work->impulses.stage_weight == 0) return ST_OK;
         memset(room, 0, (size_t)(STI_N_LOADS + 3) * (size_t)n_v * sizeof *room);
         out[STI_FINITE] = room;

@@ -527,7 +527,7 @@ static st_Status restore(const sti_Model *model, sti_State *state, sti_StepWork 
     copy_part(state->forces.at, &part[IMPULSES], sizeof *state->forces.at);
     copy_part(state->loaded.id, &part[LOADED], sizeof *state->loaded.id);
     copy_part(state->modes.at, &part[MODES], sizeof *state->modes.at);
-    sti_patches_accept(state, work);
+    STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
     state->active.n = (int)part[ACTIVE].count;
     state->forces.n = (int)part[IMPULSES].count;
     state->loaded.n = (int)part[LOADED].count;

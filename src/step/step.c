@@ -157,7 +157,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     sti_StepWork *work = &system->work;
     const bool goes_on = sti_goes_on(model), speculative = sti_speculative(model);
     sti_impulses_begin(model, work);
-    if (state->fresh) STI_TRY(sti_meet_jump(model, state, work, err));
+    if (state->fresh && sti_integrator(model)->order > 1) STI_TRY(sti_meet_jump(model, state, work, err));
     if (state->fresh) (void)sti_energy(model, state, work);
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
@@ -165,11 +165,10 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     work->t_end = end;
     work->events.n = work->events.n_stops = 0;
     work->events.over_limit = false;
-    if (!goes_on && model->rigid && sti_integrator(model)->order == 1 &&
+    if (!goes_on && model->world->n_joints > 0 && sti_integrator(model)->order == 1 &&
         sti_motion_corner(model->world, -1, start + 1e-9 * h) < end - 1e-9 * h) {
         /* The speed of a prescribed motion jumps inside the step: the mean speed leads to its position at the end. */
         model->world->rates_over = h;
-        work->rows_stale = true;
         const st_Status status = sti_refresh_rows(model, state, work, err);
         model->world->rates_over = 0;
         STI_TRY(status);
@@ -177,12 +176,11 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     double rest = h;
     do {
         double length = goes_on ? fmin(rest, work->guard.part * h) : rest;
-        if (goes_on && model->rigid) {
+        if (goes_on && model->world->n_joints > 0) {
             /* The speed of a prescribed motion may jump: pieces end there, and the jump is an impact. */
             const double near = 1e-9 * h, now = state->t;
             model->world->rates_end = 0;
             if (sti_motion_corner(model->world, -1, now - near) <= now + near) {
-                work->rows_stale = true;
                 STI_TRY(sti_refresh_rows(model, state, work, err));
                 STI_TRY(sti_meet_jump(model, state, work, err));
                 (void)sti_energy(model, state, work);
@@ -213,13 +211,13 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         if (history->v != NULL) memcpy(history->v, state->v, (size_t)model->n_v * sizeof *state->v);
         STI_EXCHANGE(double *, state->q, work->q_new);
         STI_EXCHANGE(double *, state->v, work->v_new);
-        sti_angles_settle(model->world, state->q);
+        if (model->world->n_angles > 0) sti_angles_settle(model->world, state->q);
         STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
         STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
         if (!history->known) state->modes.n = 0;
         if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
         STI_EXCHANGE(st_Sink, work->here, work->trial);
-        sti_patches_accept(state, work);
+        STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
         state->t = ends ? end : state->t + taken;
         sti_works_add(&state->works, 1, &work->events.before);
         sti_works_add(&state->works, 1, &work->step.done);
@@ -231,6 +229,11 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     else
         sti_time_set(state, state->t);
     return goes_on ? sti_count_exhausted(model, state, work, stalled, err) : ST_OK;
+}
+
+st_StepInfo st_step_info(void)
+{
+    return (st_StepInfo){.size = sizeof(st_StepInfo), .recovery = 1};
 }
 
 /* Copies as many bytes of the report as the caller's struct has. */
@@ -268,10 +271,11 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
 
     /* Copy the state, which is restored if the step fails. Sleep is not restored: it depends only on the state. */
     if (work->flow != NULL) sti_measures_before_step(model, state, work);
-    STI_TRY(sti_refresh_rows(model, state, work, err));
+    if (work->rows_stale) STI_TRY(sti_refresh_rows(model, state, work, err));
     if (work->sleep.on) STI_TRY(sti_sleep_begin(model, state, work, h, err));
     STI_TRY(sti_save(model, state, work, err));
-    const bool first_step = state->fresh, jump = first_step && sti_starts_with_jump(model, state, work);
+    const bool first_step = state->fresh, jointed = work->here.joint_rows.n_rows > 0,
+               jump = first_step && jointed && sti_starts_with_jump(model, state, work);
     work->kinetic.known = false;
     const double energy_before = sti_energy(model, state, work), explained = sti_works_sum(&state->works);
     work->law_change = 0;

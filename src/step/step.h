@@ -11,8 +11,6 @@
 /* A system at (t, q, v). It owns `world`, unless this fails. */
 st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double t, const double *q, const double *v,
                               st_System **out, st_Error *err);
-/* Does a step have several stages, or events? */
-bool sti_has_stages(const sti_Model *model);
 /* Allocates memory for projection, if it is not there yet. */
 st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 /* Copies the pose of a body that does not move for a while to all vectors of positions, and 0 to those of velocities.
@@ -160,8 +158,16 @@ st_Status sti_find_overlaps(const sti_Model *model, const sti_State *state, cons
 /* Coordinate, speed and motor force of a joint, as st_system_joint reports them. */
 void sti_joint_drive(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                      double out[3]);
+/* Are the impulses of the step in sums over stages and pieces, or in its one step problem? */
+static inline bool sti_in_sums(const sti_StepWork *work)
+{
+    return work->impulses.total.spring != NULL;
+}
 /* The time for which the finite impulses of the step act. */
-double sti_force_time(const sti_StepWork *work);
+static inline double sti_force_time(const sti_StepWork *work)
+{
+    return sti_in_sums(work) ? work->impulses.total.time : work->step.eta;
+}
 /* H'v of a contact of the current step problem, relative to its belt. */
 void sti_relative_velocity(const sti_Model *model, const sti_StepWork *work, const double *v, const st_ContactLaw *law,
                            const sti_ContactEntry *entry, double *velocity);

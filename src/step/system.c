@@ -5,6 +5,7 @@
 #include "step/drift/drift.h"
 #include "step/flow.h"
 #include "step/impulses.h"
+#include "step/integrate/integrate.h"
 #include "step/joint_coordinates.h"
 #include "step/on_device.h"
 #include "step/sleep.h"
@@ -12,11 +13,6 @@
 st_Model st_model_def(void)
 {
     return (st_Model){.cookie = STI_COOKIE};
-}
-
-st_StepInfo st_step_info(void)
-{
-    return (st_StepInfo){.size = sizeof(st_StepInfo), .recovery = 1};
 }
 
 /* ---- checks -------------------------------------------------------------------------------------- */
@@ -155,12 +151,6 @@ void sti_still_body(const sti_Model *model, sti_State *state, sti_StepWork *work
                 x[body->v_first + d] = 0;
         }
     }
-}
-
-bool sti_has_stages(const sti_Model *model)
-{
-    return sti_integrator(model)->order > 1 || model->def.events != ST_EVENTS_OFF ||
-           model->def.contact == ST_CONTACT_COMPLIANT || model->def.drift == ST_DRIFT_MEAN;
 }
 
 st_Status sti_prepare_projection(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)

@@ -217,12 +217,6 @@ st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti
 
 /* ---- the step problem -------------------------------------------------------------------------- */
 
-void sti_patches_begin(sti_StepWork *work)
-{
-    work->compliant.next.n = 0;
-    work->compliant.next.n_delta = 0;
-}
-
 /* Patches are sorted by id. */
 static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
 {
@@ -391,11 +385,6 @@ void sti_patches_follow(sti_StepWork *work)
         for (int i = 0; i < n; i++)
             delta[i] += change[i];
     }
-}
-
-void sti_patches_accept(sti_State *state, sti_StepWork *work)
-{
-    STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
 }
 
 /* The sum of delta'K delta/2 over patches. In the eigenvectors of Xi a patch has sum (V'delta)_i^2/x_i /2. */

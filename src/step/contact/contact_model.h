@@ -45,14 +45,12 @@ st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_Ste
 bool sti_patch_fits(const sti_Model *model, const sti_Patch *patch);
 st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti_Patches *patches, st_Error *err);
 /* The largest number of elements of a patch; is this contact a patch; adds its elements to the step problem as contacts
- * *n and following; computes the deformations after the solution; stores them in the state. */
+ * *n and following; computes the deformations after the solution. */
 int sti_patch_elements(const sti_Model *model);
 bool sti_is_patch(const sti_ContactEntry *entry);
-void sti_patches_begin(sti_StepWork *work);
 st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                         const sti_ContactEntry *entry, int *n, st_Error *err);
 void sti_patches_follow(sti_StepWork *work);
-void sti_patches_accept(sti_State *state, sti_StepWork *work);
 double sti_patches_energy(const sti_State *state, const sti_StepWork *work); /* energy of the deformations [J] */
 void sti_patches_free(const sti_Model *model, sti_State *state, sti_StepWork *work);
 

@@ -149,7 +149,6 @@ bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const 
 st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     double moved, worst = 0;
-    if (sti_integrator(model)->order == 1) return ST_OK;
     for (int k = 0; k < work->here.joint_rows.n_rows; k++)
         worst = sti_larger(joint_speed(state, work, k), worst);
     work->wanted.n = 0;

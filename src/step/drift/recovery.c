@@ -157,7 +157,7 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
     double asked = 0; /* the sum over a tree: nothing amplifies it there */
     for (int k = 0; k < here->joint_rows.n_rows; k++)
         asked += here->joint[k].velocity ? 0 : fabs(here->joint[k].value) / time;
-    if (one_stage && asked < cap && sti_joint_coordinates_are_open(work)) return any;
+    if (one_stage && asked < cap && work->joint_coordinates != NULL && sti_joint_coordinates_are_open(work)) return any;
     for (int k = 0; k < here->joint_rows.n_rows; k++) {
         const double w = here->joint[k].velocity ? 0 : fmin(fabs(here->joint[k].value) / time, cap);
         if (!(w > 0.01 * cap)) continue;

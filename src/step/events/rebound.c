@@ -100,8 +100,7 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
     const bool fresh = model->rigid && state->fresh && stage->eta > 0;
     sti_Assembly *out = &work->step;
     sti_Rebounds *rebounds = &work->rebounds;
-    rebounds->n = 0;
-    for (int c = 0; stage->rebound && c < out->n_gaps; c++) {
+    for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first;
         const double speed = rebound_speed(model, work, stage, c), landing = out->w[row];
         if (!(speed > 0) || -speed >= landing) continue;

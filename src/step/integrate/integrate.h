@@ -93,6 +93,8 @@ const sti_Integrator *sti_integrator(const sti_Model *model);
 sti_IntegratorStep sti_integrate;
 /* Does the step continue after an event? */
 bool sti_goes_on(const sti_Model *model);
+/* Does a step have several stages, or events? */
+bool sti_has_stages(const sti_Model *model);
 /* integrator.c: functions for all integrators. Evaluates the rows of a stage at (t, q_star) into `middle`. */
 st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t,
                             st_Error *err);

@@ -31,6 +31,12 @@ bool sti_goes_on(const sti_Model *model)
     return sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF;
 }
 
+bool sti_has_stages(const sti_Model *model)
+{
+    return sti_integrator(model)->order > 1 || model->def.events != ST_EVENTS_OFF ||
+           model->def.contact == ST_CONTACT_COMPLIANT || model->def.drift == ST_DRIFT_MEAN;
+}
+
 st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                         st_Error *err)
 {

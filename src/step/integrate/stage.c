@@ -340,7 +340,8 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
         out->q = out->place;
         memcpy(out->place, stage->q_star, (size_t)model->n_q * sizeof *stage->q_star);
     }
-    STI_TRY(sti_add_rebounds(model, state, work, stage, err));
+    work->rebounds.n = 0;
+    if (stage->rebound) STI_TRY(sti_add_rebounds(model, state, work, stage, err));
     sti_lap(work, ST_STAGE_ASSEMBLE);
     return ST_OK;
 }

@@ -292,7 +292,8 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     out->overlapping = 0;
     out->n_loaded = 0;
     out->compliant = out->softened = false;
-    sti_patches_begin(work);
+    work->compliant.next.n = 0;
+    work->compliant.next.n_delta = 0;
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
     STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
     /* An impact with a share p of restitution in its push: friction is bounded by mu (p + x), where x is the further

@@ -326,7 +326,8 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
 {
     sti_Assembly *out = &work->step;
     bool impact = stage->eta == 0;
-    sti_leave_tension(work);                                 /* the problem may have been solved before, with it */
+    if (work->tension.on) sti_leave_tension(work); /* the problem may have been solved before, with it */
+    work->tension.on = false;
     STI_TRY(sti_warm_start(model, state, work, stage, err)); /* an impact starts from 0 */
     if (work->sleep.n_asleep > 0) sti_sleep_impulses(work, stage->eta);
     sti_team_copy(model->def.threads, out->start, out->r, out->problem.n_r);
@@ -386,14 +387,15 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
         if (!any) break;
         STI_TRY(sti_solve_islands(model, state, work, &solution, info, err));
     }
-    STI_TRY(sti_resolve_tension(model, state, work, stage, &solution, info, err));
+    if (model->world->n_joints > 0 && !out->piled)
+        STI_TRY(sti_resolve_tension(model, state, work, stage, &solution, info, err));
     if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
     if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
     if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(model, state, work, stage->eta, err));
     if (!impact && work->sleep.on) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
-    if (!impact) sti_patches_follow(work);
+    if (!impact && work->compliant.next.n > 0) sti_patches_follow(work);
     if (work->linearised.on) sti_linearised_impulse(work, v);
     STI_TRY(sti_stage_work(model, work, stage, v, err));
     sti_lap(work, ST_STAGE_SOLVE);

@@ -53,7 +53,7 @@ void sti_leave_tension(sti_StepWork *work)
 {
     sti_Assembly *out = &work->step;
     const sti_Tension *tension = &work->tension;
-    if (!tension->on || out->problem.A.x != tension->A) return;
+    if (out->problem.A.x != tension->A) return;
     out->problem.A.x = tension->plain;
     memcpy(out->f, tension->f, (size_t)out->problem.n_v * sizeof *out->f);
 }
@@ -64,10 +64,9 @@ st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, st
     sti_Assembly *out = &work->step;
     sti_Tension *tension = &work->tension;
     const int n_v = model->n_v;
-    tension->on = false;
-    if (!model->rigid || model->world->n_joints == 0 || model->def.integrator != ST_INTEGRATOR_IMPLICIT ||
-        model->def.effort == ST_EFFORT_THOROUGH || model->def.contact != ST_CONTACT_RIGID || stage->means != NULL ||
-        stage->eta == 0 || out->piled || !may_be_stiff(model, out->M, out->l, stage->eta))
+    if (model->def.integrator != ST_INTEGRATOR_IMPLICIT || model->def.effort == ST_EFFORT_THOROUGH ||
+        model->def.contact != ST_CONTACT_RIGID || stage->means != NULL || stage->eta == 0 ||
+        !may_be_stiff(model, out->M, out->l, stage->eta))
         return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, tension->E, tension->E_capacity, n_v, err));
     double *E = tension->E;
