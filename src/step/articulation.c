@@ -8,14 +8,6 @@
 
 /* ---- birth and end -------------------------------------------------------------------------------- */
 
-static void note_owners(st_Articulation *a)
-{
-    const sti_World *world = a->system->model.world;
-    for (int b = 1; b < world->n_bodies; b++)
-        for (int k = 0; k < world->body[b].n_dofs; k++)
-            a->owner[world->body[b].v_first + k] = b;
-}
-
 /* All arrays that live as long as the articulation. One loop over this table allocates them, another one frees them. */
 typedef struct Array {
     void **at;
@@ -85,9 +77,11 @@ st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Er
     st_Status status = sti_spanning_forest_create(system->model.world, allocator, system->state.q, true, &a->of, err);
     if (status == ST_OK) status = allocate(a, err);
     if (status == ST_OK) {
-        note_owners(a);
-        /* Limits of joints with one velocity, whose coordinate moves with that velocity alone. */
         const sti_World *world = a->system->model.world;
+        for (int b = 1; b < world->n_bodies; b++)
+            for (int k = 0; k < world->body[b].n_dofs; k++)
+                a->owner[world->body[b].v_first + k] = b;
+        /* Limits of joints with one velocity, whose coordinate moves with that velocity alone. */
         for (int i = 0; i < a->of.forest.n_v; i++)
             a->lower[i] = -INFINITY, a->upper[i] = INFINITY;
         for (int node = 1; node < a->of.forest.n_nodes; node++) {

@@ -188,15 +188,6 @@ st_Status st_system_set_controls(st_System *system, const double *values, int n,
     return ST_OK;
 }
 
-/* The index of a body's push, or the index at which it would be inserted. */
-static int find_push(const sti_World *world, int body)
-{
-    int p = 0;
-    while (p < world->n_pushes && world->push[p].body < body)
-        p++;
-    return p;
-}
-
 static bool is_nothing(const double wrench[6])
 {
     for (int i = 0; i < 6; i++)
@@ -218,7 +209,9 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
             return sti_fail(err, ST_ERR_ARGUMENT, "body \"%s\": component %d of its push is %g, must be from %g to %g",
                             world->scene->names[STI_BODY].name[id.index1], i, push.wrench[i], -STI_LARGEST,
                             STI_LARGEST);
-    const int p = find_push(world, id.index1);
+    int p = 0;
+    while (p < world->n_pushes && world->push[p].body < id.index1)
+        p++;
     const bool there = p < world->n_pushes && world->push[p].body == id.index1;
     for (int i = 0; i < 6; i++)
         if (push.wrench[i] != (there ? world->push[p].wrench[i] : 0.0)) {

@@ -355,43 +355,6 @@ st_Status sti_guard_remedy(const sti_Model *model, sti_StepWork *work, bool *any
     return ST_OK;
 }
 
-/* Describes the contact or joint with the largest positive work in this step. */
-static void describe_source(const sti_Model *model, sti_State *state, sti_StepWork *work, char *out, size_t size)
-{
-    const sti_Assembly *step = &work->step;
-    double most = 0;
-    snprintf(out, size, "no contact or joint gives any of it");
-    for (int c = 0; c < step->n_gaps; c++) {
-        double given = 0;
-        for (int k = 0; k < step->law[c].dim; k++) {
-            sti_RowView row;
-            sti_view_row(model, work, c, k, &row);
-            for (int e = 0; e < row.n; e++)
-                given +=
-                    0.5 * step->r[step->law[c].first + k] * row.x[e] * (work->v_new[row.i[e]] + state->v[row.i[e]]);
-        }
-        if (!(given > most)) continue;
-        char pair[600];
-        most = given;
-        sti_describe_contact(model, &step->chosen[c].entry, pair, sizeof pair);
-        snprintf(out, size, "the contact of %s gives %.3g J, its gap is %.3g m", pair, given,
-                 step->chosen[c].entry.gap);
-    }
-    for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
-        const sti_Joint *joint = &model->world->joint[k];
-        double given = 0, error = 0;
-        for (int row = joint->first_row; row < joint->first_row + joint->n_rows && row < step->G.n_rows; row++) {
-            given +=
-                0.5 * step->l[row] * (sti_row_dot(&step->G, row, work->v_new) + sti_row_dot(&step->G, row, state->v));
-            error = fmax(error, fabs(work->here.joint[row].value));
-        }
-        if (!(given > most)) continue;
-        most = given;
-        snprintf(out, size, "joint \"%s\" gives %.3g J, its error is %.3g m or rad", model->world->scene->joint[k].name,
-                 given, error);
-    }
-}
-
 st_Status sti_guard_fail(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_Error *err)
 {
     const sti_EnergyGuard *guard = &work->guard;
@@ -410,7 +373,39 @@ st_Status sti_guard_fail(const sti_Model *model, sti_State *state, sti_StepWork 
                         (long long)state->n_steps + 1, state->t, model->world->scene->joint[guard->open_joint].name,
                         guard->opening, h, turned);
     }
-    describe_source(model, state, work, source, sizeof source);
+    /* Describes the contact or joint with the largest positive work in this step. */
+    const sti_Assembly *step = &work->step;
+    double most = 0;
+    snprintf(source, sizeof source, "no contact or joint gives any of it");
+    for (int c = 0; c < step->n_gaps; c++) {
+        double given = 0;
+        for (int k = 0; k < step->law[c].dim; k++) {
+            sti_RowView row;
+            sti_view_row(model, work, c, k, &row);
+            for (int e = 0; e < row.n; e++)
+                given +=
+                    0.5 * step->r[step->law[c].first + k] * row.x[e] * (work->v_new[row.i[e]] + state->v[row.i[e]]);
+        }
+        if (!(given > most)) continue;
+        char pair[600];
+        most = given;
+        sti_describe_contact(model, &step->chosen[c].entry, pair, sizeof pair);
+        snprintf(source, sizeof source, "the contact of %s gives %.3g J, its gap is %.3g m", pair, given,
+                 step->chosen[c].entry.gap);
+    }
+    for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
+        const sti_Joint *joint = &model->world->joint[k];
+        double given = 0, error = 0;
+        for (int row = joint->first_row; row < joint->first_row + joint->n_rows && row < step->G.n_rows; row++) {
+            given +=
+                0.5 * step->l[row] * (sti_row_dot(&step->G, row, work->v_new) + sti_row_dot(&step->G, row, state->v));
+            error = fmax(error, fabs(work->here.joint[row].value));
+        }
+        if (!(given > most)) continue;
+        most = given;
+        snprintf(source, sizeof source, "joint \"%s\" gives %.3g J, its error is %.3g m or rad",
+                 model->world->scene->joint[k].name, given, error);
+    }
     const bool again = model->def.energy == ST_ENERGY_LIMIT;
     return sti_fail(
         err, ST_ERR_NUMERIC,

@@ -172,22 +172,6 @@ void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work)
 
 /* ---- solving -------------------------------------------------------------------------------------- */
 
-/* Blocks of trees that are awake, ascending: bodies of one tree sleep together. */
-static sti_Awake awake_blocks(const sti_StepWork *work)
-{
-    const sti_JointCoordinates *own = work->joint_coordinates;
-    const sti_Awake *awake = &work->sleep.awake;
-    int n = 0;
-    memset(own->awake, 0, (size_t)own->n_blocks);
-    for (int k = 0; k < awake->n; k++) {
-        const int block = sti_tree_coordinates_block(own->trees, awake->block[k]);
-        if (block >= 0) own->awake[block] = 1;
-    }
-    for (int k = 0; k < own->n_blocks; k++)
-        if (own->awake[k]) own->block[n++] = k;
-    return (sti_Awake){own->block, n};
-}
-
 st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
                                       st_Error *err)
 {
@@ -211,7 +195,17 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     STI_TRY(sti_tree_coordinates_reduce(own->trees, problem, &reduced, err));
     if (reduced == NULL) return ST_OK;
     const bool sleeping = work->sleep.n_asleep > 0;
-    const sti_Awake awake = sleeping ? awake_blocks(work) : (sti_Awake){0};
+    sti_Awake awake = {.block = own->block};
+    if (sleeping) {
+        memset(own->awake, 0, (size_t)own->n_blocks);
+        for (int k = 0; k < work->sleep.awake.n; k++) {
+            const int block = sti_tree_coordinates_block(own->trees, work->sleep.awake.block[k]);
+            if (block >= 0) own->awake[block] = 1;
+        }
+        for (int k = 0; k < own->n_blocks; k++)
+            if (own->awake[k]) own->block[awake.n++] = k;
+    }
+
     sti_tree_coordinates_solution(own->trees, &inner.v, &inner.l);
     sti_islands_try_dense(work->islands, true);
     const st_Status status =

@@ -388,30 +388,6 @@ static st_Status measure_bulk(const sti_Model *model, const sti_State *state, co
 
 /* ---- wall --------------------------------------------------------------------------------------------- */
 
-/* Force and torque on a body, or one shape of it, by contacts with members; the torque about the body's centre. */
-static void measure_wall(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
-                         const sti_Measured *of, double *out)
-{
-    const double h = sti_force_time(work);
-    const st_Vec3 about = sti_pose(state->q, of->wall).p;
-    st_Vec3 force = {0, 0, 0}, torque = {0, 0, 0};
-    double contacts = 0;
-    for (int k = 0; k < sti_contact_count(work) && h > 0; k++) {
-        st_ContactReport c;
-        if (sti_contact_report(model, state, work, k, &c) != ST_OK || c.joint.index1 > 0) continue;
-        const bool is_b = c.b.index1 == of->wall;
-        const int other = is_b ? c.a.index1 : c.b.index1, shape = (is_b ? c.shape_b.index1 : c.shape_a.index1) - 1;
-        if ((!is_b && c.a.index1 != of->wall) || !of->member[other]) continue;
-        if (of->shape >= 0 && shape != of->shape) continue;
-        const st_Vec3 f = scale(is_b ? 1 : -1, mean_force(&c, h));
-        force = add(force, f);
-        torque = add(torque, cross(sti_lever(model->world, c.point, about), f));
-        contacts += c.impulse[0] != 0;
-    }
-    const double values[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};
-    memcpy(out, values, sizeof values);
-}
-
 /* ---- repose ------------------------------------------------------------------------------------------- */
 
 st_Status st_system_measure(const st_System *system, int index, double *values, int *count, st_Error *err)
@@ -432,9 +408,27 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
         break;
     case ST_MEASURE_BULK:
         return measure_bulk(&system->model, &system->state, &system->work, measure, of, values, err);
-    case ST_MEASURE_WALL:
-        measure_wall(&system->model, &system->state, &system->work, of, values);
-        break;
+    case ST_MEASURE_WALL: {
+        const double h = sti_force_time(&system->work);
+        const st_Vec3 about = sti_pose(system->state.q, of->wall).p;
+        st_Vec3 force = {0, 0, 0}, torque = {0, 0, 0};
+        double contacts = 0;
+        for (int k = 0; k < sti_contact_count(&system->work) && h > 0; k++) {
+            st_ContactReport c;
+            if (sti_contact_report(&system->model, &system->state, &system->work, k, &c) != ST_OK || c.joint.index1 > 0)
+                continue;
+            const bool is_b = c.b.index1 == of->wall;
+            const int other = is_b ? c.a.index1 : c.b.index1, shape = (is_b ? c.shape_b.index1 : c.shape_a.index1) - 1;
+            if ((!is_b && c.a.index1 != of->wall) || !of->member[other]) continue;
+            if (of->shape >= 0 && shape != of->shape) continue;
+            const st_Vec3 f = scale(is_b ? 1 : -1, mean_force(&c, h));
+            force = add(force, f);
+            torque = add(torque, cross(sti_lever(system->model.world, c.point, about), f));
+            contacts += c.impulse[0] != 0;
+        }
+        const double sums[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};
+        memcpy(values, sums, sizeof sums);
+    } break;
     case ST_MEASURE_REPOSE: {
         /* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth
          * and four fifths of the height of the heap, above the lowest point of the region. */

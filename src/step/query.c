@@ -70,35 +70,6 @@ static bool cast_at(void *ctx, int shape)
  * nothing stops after this many. */
 enum { MOST_PIECES = 1000 };
 
-/* In a periodic cell a ray goes piece by piece. The start of a piece is moved into the cell. Shapes have their centres
- * there; their images up to two cells away reach the piece: it ends up to a cell farther, and they are up to a cell
- * large. */
-static void cast_in_cell(const sti_World *world, Cast cast, double length)
-{
-    const sti_Tree *tree = &world->collider.pairs.tree;
-    const sti_Cell *cell = &world->scene->cell;
-    const st_Vec3 from = cast.from, way = cast.way;
-    const double along[3] = {way.x, way.y, way.z};
-    double piece = INFINITY;
-    int reach[3];
-    for (int e = 0; e < 3; e++) {
-        reach[e] = cell->length[e] > 0 ? 2 : 0;
-        if (cell->length[e] > 0 && along[e] != 0) piece = fmin(piece, cell->length[e] / fabs(along[e]));
-    }
-    for (int k = 0; k < MOST_PIECES && (k == 0 || k * piece < fmin(length, cast.hit->distance)); k++) {
-        cast.gone = k == 0 ? 0 : k * piece;
-        const st_Vec3 start = cell_image(cell, add(from, scale(cast.gone, way)));
-        /* A little longer than the piece: a surface at its very end is not lost to rounding. */
-        cast.limit = fmin(fmin(piece * (1 + 1e-9), length - cast.gone), cast.hit->distance - cast.gone);
-        for (int x = -reach[0]; x <= reach[0]; x++)
-            for (int y = -reach[1]; y <= reach[1]; y++)
-                for (int z = -reach[2]; z <= reach[2]; z++) {
-                    cast.from = add(start, vec3(x * cell->length[0], y * cell->length[1], z * cell->length[2]));
-                    sti_tree_ray(tree, cast.from, way, &cast.limit, cast_at, &cast);
-                }
-    }
-}
-
 st_Status sti_rays(const sti_Model *model, const sti_State *state, const st_Ray *rays, int n, uint32_t groups,
                    st_RayHit *out, st_Error *err)
 {
@@ -120,10 +91,32 @@ st_Status sti_rays(const sti_Model *model, const sti_State *state, const st_Ray 
         const sti_Pairs *pairs = &world->collider.pairs;
         for (int i = 0; i < pairs->n_planes; i++)
             (void)cast_at(&cast, pairs->plane[i].shape);
-        if (world->scene->cell.repeats)
-            cast_in_cell(world, cast, ray->length);
-        else
+        if (!world->scene->cell.repeats) {
             sti_tree_ray(&pairs->tree, from, cast.way, &cast.limit, cast_at, &cast);
+        } else {
+            const sti_Cell *cell = &world->scene->cell;
+            const st_Vec3 way = cast.way;
+            const double along[3] = {way.x, way.y, way.z};
+            double piece = INFINITY;
+            int reach[3];
+            for (int e = 0; e < 3; e++) {
+                reach[e] = cell->length[e] > 0 ? 2 : 0;
+                if (cell->length[e] > 0 && along[e] != 0) piece = fmin(piece, cell->length[e] / fabs(along[e]));
+            }
+            for (int turn = 0; turn < MOST_PIECES && (turn == 0 || turn * piece < fmin(ray->length, hit->distance));
+                 turn++) {
+                cast.gone = turn == 0 ? 0 : turn * piece;
+                const st_Vec3 start = cell_image(cell, add(from, scale(cast.gone, way)));
+                /* A little longer than the piece: a surface at its very end is not lost to rounding. */
+                cast.limit = fmin(fmin(piece * (1 + 1e-9), ray->length - cast.gone), hit->distance - cast.gone);
+                for (int x = -reach[0]; x <= reach[0]; x++)
+                    for (int y = -reach[1]; y <= reach[1]; y++)
+                        for (int z = -reach[2]; z <= reach[2]; z++) {
+                            cast.from = add(start, vec3(x * cell->length[0], y * cell->length[1], z * cell->length[2]));
+                            sti_tree_ray(&pairs->tree, cast.from, way, &cast.limit, cast_at, &cast);
+                        }
+            }
+        }
         if (hit->shape.index1 != 0) hit->point = add(from, scale(hit->distance, cast.way));
     }
     return ST_OK;

@@ -79,39 +79,6 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* A motor of another type gets no control: its value would have another meaning. */
-static void carry_controls(const Moved *moved, sti_World *now)
-{
-    const sti_World *was = moved->was;
-    for (int k = 0; k < now->n_joints; k++) {
-        const int from = moved->joint_from[k];
-        if (from >= 0 && was->scene->joint[from].motor.type == now->scene->joint[k].motor.type)
-            now->control[k] = was->control[from];
-    }
-    for (int f = 0; f < now->scene->n_forces; f++) {
-        const int from = sti_names_find(&was->scene->names[STI_FORCE], 0, now->scene->force[f].name);
-        if (from >= 0) now->control[now->n_joints + f] = was->control[was->n_joints + from];
-    }
-    for (int k = 0; k < sti_control_count(now); k++)
-        now->n_controls += now->control[k].is_set;
-}
-
-/* Bodies that are gone, or fixed now, are pushed no more. */
-static st_Status carry_pushes(const Moved *moved, sti_World *now, st_Error *err)
-{
-    const sti_World *was = moved->was;
-    STI_TRY(STI_GROW(&now->allocator, now->push, now->push_capacity, was->n_pushes, err));
-    for (int b = 1; b < now->n_bodies && was->n_pushes > 0; b++) {
-        const int from = sti_names_find(&was->scene->names[STI_BODY], 0, now->scene->names[STI_BODY].name[b]);
-        for (int p = 0; p < was->n_pushes && now->body[b].n_dofs > 0; p++) {
-            if (was->push[p].body != from) continue;
-            now->push[now->n_pushes] = was->push[p];
-            now->push[now->n_pushes++].body = b;
-        }
-    }
-    return ST_OK;
-}
-
 /* Copies what lasts from the state and work of the system to those of the next one. */
 static st_Status carry(const sti_State *state, const sti_StepWork *work, const sti_Model *model, sti_State *next,
                        sti_StepWork *next_work, Moved *moved, st_Error *err)
@@ -177,8 +144,30 @@ static st_Status carry(const sti_State *state, const sti_StepWork *work, const s
         if (to->n > 1) qsort(to->patch, (size_t)to->n, sizeof *to->patch, by_id);
         STI_TRY(sti_patches_know(model, next_work, to, err));
     }
-    carry_controls(moved, model->world);
-    STI_TRY(carry_pushes(moved, model->world, err));
+    /* A motor of another type gets no control: its value would have another meaning. */
+    const sti_World *was = moved->was;
+    sti_World *now = model->world;
+    for (int k = 0; k < now->n_joints; k++) {
+        const int old = moved->joint_from[k];
+        if (old >= 0 && was->scene->joint[old].motor.type == now->scene->joint[k].motor.type)
+            now->control[k] = was->control[old];
+    }
+    for (int f = 0; f < now->scene->n_forces; f++) {
+        const int old = sti_names_find(&was->scene->names[STI_FORCE], 0, now->scene->force[f].name);
+        if (old >= 0) now->control[now->n_joints + f] = was->control[was->n_joints + old];
+    }
+    for (int k = 0; k < sti_control_count(now); k++)
+        now->n_controls += now->control[k].is_set;
+    /* Bodies that are gone, or fixed now, are pushed no more. */
+    STI_TRY(STI_GROW(&now->allocator, now->push, now->push_capacity, was->n_pushes, err));
+    for (int b = 1; b < now->n_bodies && was->n_pushes > 0; b++) {
+        const int old = sti_names_find(&was->scene->names[STI_BODY], 0, now->scene->names[STI_BODY].name[b]);
+        for (int p = 0; p < was->n_pushes && now->body[b].n_dofs > 0; p++) {
+            if (was->push[p].body != old) continue;
+            now->push[now->n_pushes] = was->push[p];
+            now->push[now->n_pushes++].body = b;
+        }
+    }
     next_work->rows_stale = model->world->n_controls > 0;
     next->n_steps = state->n_steps;
     next->stalled = state->stalled;

@@ -247,14 +247,6 @@ static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work
     return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
 }
 
-static double joint_error(const sti_StepWork *work, const sti_Joint *joint)
-{
-    double worst = 0;
-    for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        worst = fmax(worst, fabs(work->here.joint[k].value));
-    return worst;
-}
-
 st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out)
 {
@@ -262,7 +254,10 @@ st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const
     const sti_Joint *joint = &world->joint[index];
     sti_Measure x;
     sti_Rows rows;
-    *out = (st_JointReport){.error = joint_error(work, joint)};
+    double worst = 0;
+    for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
+        worst = fmax(worst, fabs(work->here.joint[k].value));
+    *out = (st_JointReport){.error = worst};
     STI_TRY(sti_coordinate_row(world, index, 0, state->q, &x, &rows, NULL));
     out->coordinate = x.value;
     for (int k = 0; k < rows.count; k++)

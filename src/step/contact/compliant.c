@@ -70,27 +70,6 @@ static double influence(st_Elastic body, double rho, double a, double b, int k, 
     return (1 + nu) * eps / (STI_PI * d) * ((k == l ? 1 - nu : 0) + nu * along[k] * along[l]);
 }
 
-/* Xi of both bodies. The force on a is opposite to the normal, so the terms that couple normal and tangents change
- * their sign for a. */
-static void fill_influence(const st_SystemDef *def, const sti_PatchKind *kind, double *Xi)
-{
-    int dim = kind->key.dim, n = kind->size;
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            double ai, bi, aj, bj;
-            int k = i % dim, l = j % dim;
-            place_patch(def, kind->key.n_elements, i / dim, &ai, &bi);
-            place_patch(def, kind->key.n_elements, j / dim, &aj, &bj);
-            double sum = 0;
-            for (int side = 0; side < 2; side++) {
-                if (!(kind->key.elastic[side].young > 0)) continue;
-                double x = influence(kind->key.elastic[side], def->patch_spacing, ai - aj, bi - bj, k, l);
-                sum += side == 0 && (k == 0) != (l == 0) ? -x : x;
-            }
-            Xi[(int64_t)i * n + j] = sum;
-        }
-}
-
 /* One rotation of Jacobi's method in the plane (p, q): A becomes J'A J, V becomes V J. */
 static void jacobi_rotation(double *A, double *V, int n, int p, int q)
 {
@@ -155,7 +134,21 @@ static st_Status need_kind(const sti_Model *model, sti_StepWork *work, const sti
     STI_TRY(STI_GROW(allocator, kind->V, kind->V_capacity, size * size + size, err));
     STI_TRY(STI_GROW(allocator, kind->B, kind->B_capacity, size * size, err));
     STI_TRY(STI_GROW(allocator, kind->D, kind->D_capacity, size * size, err));
-    fill_influence(&model->def, kind, kind->B);
+    const int dim = kind->key.dim;
+    for (int i = 0; i < size; i++)
+        for (int j = 0; j < size; j++) {
+            double ai, bi, aj, bj;
+            int k = i % dim, l = j % dim;
+            place_patch(&model->def, kind->key.n_elements, i / dim, &ai, &bi);
+            place_patch(&model->def, kind->key.n_elements, j / dim, &aj, &bj);
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                if (!(kind->key.elastic[side].young > 0)) continue;
+                double x = influence(kind->key.elastic[side], model->def.patch_spacing, ai - aj, bi - bj, k, l);
+                sum += side == 0 && (k == 0) != (l == 0) ? -x : x;
+            }
+            kind->B[(int64_t)i * size + j] = sum;
+        }
     /* A = V diag(x) V' by Jacobi's method, which computes small eigenvalues accurately. A is overwritten. */
     memset(kind->V, 0, (size_t)kind->size * (size_t)kind->size * sizeof *kind->V);
     for (int i = 0; i < kind->size; i++)
@@ -217,27 +210,23 @@ st_Status sti_patches_know(const sti_Model *model, sti_StepWork *work, const sti
 
 /* ---- the step problem -------------------------------------------------------------------------- */
 
-/* Patches are sorted by id. */
-static const sti_Patch *find_patch(const sti_Patches *patches, uint64_t id)
-{
-    int lo = 0, hi = patches->n;
-    while (lo < hi) {
-        const int middle = lo + (hi - lo) / 2;
-        if (patches->patch[middle].id < id)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo < patches->n && patches->patch[lo].id == id ? &patches->patch[lo] : NULL;
-}
-
 /* The state of a patch at the start of the step: that at the end of the last step, with the tangent turned with the
  * normal. A new patch has no deformation. */
 static st_Status begin_patch(const sti_Model *model, const sti_State *state, sti_StepWork *work,
                              const sti_ContactEntry *entry, const sti_PatchKey *key, sti_Patch **out, st_Error *err)
 {
     sti_Patches *now = &work->compliant.next;
-    const sti_Patch *old = find_patch(&state->patches, entry->id);
+    /* Patches are sorted by id. */
+    int lo = 0, hi = state->patches.n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (state->patches.patch[middle].id < entry->id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    const sti_Patch *old =
+        lo < state->patches.n && state->patches.patch[lo].id == entry->id ? &state->patches.patch[lo] : NULL;
     int size = key->dim * key->n_elements;
     STI_TRY(STI_GROW(&model->allocator, now->patch, now->patch_capacity, now->n + 1, err));
     STI_TRY(STI_GROW(&model->allocator, now->delta, now->delta_capacity, now->n_delta + size, err));

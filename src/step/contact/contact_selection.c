@@ -85,12 +85,6 @@ st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepW
 /* The smallest number of contacts per thread in these loops. */
 enum { LEAST = 2048 };
 
-static int team_of(const sti_Model *model, int n_contacts)
-{
-    const int threads = n_contacts / LEAST;
-    return threads < model->def.threads ? threads : model->def.threads;
-}
-
 /* The rule uses only gaps and velocities of the state, so that a continued run and a restored run choose the same
  * contacts. Each attempt at a step keeps the contacts of the attempt before it. */
 typedef struct Want {
@@ -138,7 +132,8 @@ st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_
     work->wanted.n = 0;
     if (work->here.n_contacts == 0) return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, work->wanted.id, work->wanted.capacity, work->here.n_contacts, err));
-    sti_team_run(team_of(model, work->here.n_contacts), want_share, &want);
+    const int threads = work->here.n_contacts / LEAST;
+    sti_team_run(threads < model->def.threads ? threads : model->def.threads, want_share, &want);
     work->wanted.n = want.n;
     return ST_OK;
 }
@@ -156,15 +151,6 @@ static bool held_nearby(const sti_Model *model, const sti_StepWork *work, int at
             if (sti_ids_contain(&work->wanted, other->id)) return true;
         }
     return false;
-}
-
-/* Overlaps up to this depth, at contacts that were not in the problem, are ignored. The solver's tolerance for
- * velocities is relative, and so is this depth. */
-static double allowed_miss(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h)
-{
-    const st_Model *table = &model->table;
-    double way = table->reach != NULL ? 0.5 * table->reach(table->ctx, state->q, work->v_new, h) : 0;
-    return fmax(model->overlap, isfinite(way) ? model->def.tolerance * way : 0);
 }
 
 /* Does another contact of the same two shapes, which was in the step problem, explain this overlap because it ended as
@@ -251,52 +237,48 @@ static void search_part(void *ctx, int part, int64_t first, int64_t end)
     }
 }
 
-static st_Status note_part(const Search *search, int first, int end, int *n_new, st_Error *err)
-{
-    const sti_Model *model = search->model;
-    const sti_State *state = search->state;
-    sti_StepWork *work = search->work;
-    for (int c = first; c < end; c++) {
-        const sti_ContactEntry *contact = &work->trial.contact[c];
-        if (!is_deeper_than_allowed(search, contact)) continue;
-        const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id),
-                                  sti_ids_contain(&work->wanted, contact->id));
-        /* The largest feature number, which no contact polygon uses, marks a point whose id is already used by another
-         * point. */
-        const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
-        if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
-        STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
-        if (is_movable(model, work, contact) && (miss.other || !miss.known)) {
-            /* The narrow phase does not find this point at the state, because other faces or edges are nearer there:
-             * for example a corner that turns into its neighbour within the step. It is added to the contacts of the
-             * state. */
-            STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity, work->ahead.n_found + 1,
-                             err));
-            sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
-            *found = *contact;
-            found->id = id;
-            sti_contact_bring_back(model->world, work->q_new, state->q, found);
-        }
-        if (contact->gap < -sti_margin_of(model, contact)) work->ahead.missed_far = true;
-        ++*n_new;
-    }
-    return ST_OK;
-}
-
 /* Finds contacts beyond the margin that the attempt ran into. The next attempt includes them. */
 st_Status sti_note_missed(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, int *n_new,
                           st_Error *err)
 {
     const int n = work->trial.n_contacts;
     Search search;
+    /* Overlaps up to this depth, at contacts that were not in the problem, are ignored. The solver's tolerance for
+     * velocities is relative, and so is this depth. */
+    const st_Model *table = &model->table;
+    double way = table->reach != NULL ? 0.5 * table->reach(table->ctx, state->q, work->v_new, h) : 0;
     search.model = model, search.state = state, search.work = work,
-    search.allowed = allowed_miss(model, state, work, h);
+    search.allowed = fmax(model->overlap, isfinite(way) ? model->def.tolerance * way : 0);
     *n_new = 0;
     work->ahead.missed_far = false;
     const int parts = sti_team_parts(model->def.threads, n, search_part, &search);
-    for (int k = 0; k < parts; k++)
-        if (search.any[k])
-            STI_TRY(note_part(&search, (int)sti_part_first(n, k), (int)sti_part_first(n, k + 1), n_new, err));
+    for (int k = 0; k < parts; k++) {
+        if (!search.any[k]) continue;
+        for (int c = (int)sti_part_first(n, k); c < (int)sti_part_first(n, k + 1); c++) {
+            const sti_ContactEntry *contact = &work->trial.contact[c];
+            if (!is_deeper_than_allowed(&search, contact)) continue;
+            const Miss miss = look_at(model, state, work, contact, sti_row_buffer_lower(&work->here, contact->id),
+                                      sti_ids_contain(&work->wanted, contact->id));
+            /* The largest feature number, which no contact polygon uses, marks a point whose id is already used by
+             * another point. */
+            const uint64_t id = miss.other ? (contact->id | (((uint64_t)1 << STI_FEATURE_BITS) - 1)) : contact->id;
+            if (!miss.missed || (miss.other && sti_ids_contain(&work->ahead.missed, id))) continue;
+            STI_TRY(sti_ids_add(&model->allocator, &work->ahead.missed, id, err));
+            if (is_movable(model, work, contact) && (miss.other || !miss.known)) {
+                /* The narrow phase does not find this point at the state, because other faces or edges are nearer
+                 * there: for example a corner that turns into its neighbour within the step. It is added to the
+                 * contacts of the state. */
+                STI_TRY(STI_GROW(&model->allocator, work->ahead.found, work->ahead.found_capacity,
+                                 work->ahead.n_found + 1, err));
+                sti_ContactEntry *found = &work->ahead.found[work->ahead.n_found++];
+                *found = *contact;
+                found->id = id;
+                sti_contact_bring_back(model->world, work->q_new, state->q, found);
+            }
+            if (contact->gap < -sti_margin_of(model, contact)) work->ahead.missed_far = true;
+            ++*n_new;
+        }
+    }
     return ST_OK;
 }
 

@@ -40,20 +40,6 @@ static double bridge_force(const sti_World *world, const sti_ContactEntry *entry
     return 2 * STI_PI * R * law->surface_tension * cos(law->wetting_angle) / (1 + 1.05 * x + 2.5 * x * x);
 }
 
-/* The normal impulse of a contact in the last step; 0: the contact did not exist. */
-static double last_impulse(const sti_State *state, uint64_t id)
-{
-    int lo = 0, hi = state->forces.n;
-    while (lo < hi) {
-        const int middle = lo + (hi - lo) / 2;
-        if (state->forces.at[middle].id < id)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo < state->forces.n && state->forces.at[lo].id == id ? state->forces.at[lo].r[0] : 0;
-}
-
 double sti_bridge_impulse(const sti_Model *model, const sti_State *state, const sti_ContactEntry *entry, double eta)
 {
     const st_SurfaceLaw *law = &entry->surface->more;
@@ -61,7 +47,16 @@ double sti_bridge_impulse(const sti_Model *model, const sti_State *state, const 
     const double impulse = eta * bridge_force(model->world, entry, entry->gap);
     const double size = sti_pair_size(&model->world->collider, entry->shape_a - 1, entry->shape_b - 1);
     if (impulse == 0 || entry->gap <= TOUCHES * size) return impulse;
-    const double r = last_impulse(state, entry->id);
+    /* The normal impulse of a contact in the last step; 0: the contact did not exist. */
+    int lo = 0, hi = state->forces.n;
+    while (lo < hi) {
+        const int middle = lo + (hi - lo) / 2;
+        if (state->forces.at[middle].id < entry->id)
+            lo = middle + 1;
+        else
+            hi = middle;
+    }
+    const double r = lo < state->forces.n && state->forces.at[lo].id == entry->id ? state->forces.at[lo].r[0] : 0;
     double free_speed = 0; /* that a push would give the two bodies alone */
     const int body[2] = {entry->a, entry->b};
     for (int side = 0; side < 2; side++)

@@ -47,28 +47,6 @@ static int32_t mass_block_of(const sti_World *world, int body)
     return world->body[body].n_dofs > 0 ? world->body[body].v_first / 6 : -1;
 }
 
-/* Adds contact n with rows from `row` on. Returns its number of rows. */
-static int add_to_pile(const sti_StageBuild *build, int n, int row, const st_ContactLaw *law,
-                       const sti_ContactEntry *entry)
-{
-    sti_Assembly *out = build->out;
-    out->law[n] = (st_ContactLaw){
-        .law = law->law, /* member by member: a copy of the struct would stall on the members that were just written */
-        .dim = law->dim,
-        .first = row,
-        .facets = law->facets,
-        .mu = law->mu,
-        .mu_roll = law->mu_roll,
-        .mu_spin = law->mu_spin};
-    sti_choose(out, n, entry);
-    sti_stage_belt(build, &out->law[n], entry);
-    if (build->gap_drift)
-        out->w[row] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
-    out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);
-    out->pile_body[2 * (ptrdiff_t)n + 1] = mass_block_of(build->model->world, entry->b);
-    return law->dim;
-}
-
 static void share_contacts(void *ctx, int thread, int n_threads)
 {
     Many *many = ctx;
@@ -91,7 +69,24 @@ static void share_contacts(void *ctx, int thread, int n_threads)
     k = start;
     for (int c = first; (c = sti_next_wanted(build, c, end, &k)) < end; c++, n++) {
         const sti_ContactEntry *entry = &sink->contact[c];
-        rows += add_to_pile(build, n, rows, law_of(build, entry, &last), entry);
+        const st_ContactLaw *law = law_of(build, entry, &last);
+        sti_Assembly *out = build->out;
+        out->law[n] = (st_ContactLaw){
+            .law =
+                law->law, /* member by member: a copy of the struct would stall on the members that were just written */
+            .dim = law->dim,
+            .first = rows,
+            .facets = law->facets,
+            .mu = law->mu,
+            .mu_roll = law->mu_roll,
+            .mu_spin = law->mu_spin};
+        sti_choose(out, n, entry);
+        sti_stage_belt(build, &out->law[n], entry);
+        if (build->gap_drift)
+            out->w[rows] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
+        out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);
+        out->pile_body[2 * (ptrdiff_t)n + 1] = mass_block_of(build->model->world, entry->b);
+        rows += law->dim;
         many->overlapping.count[thread] += sti_chosen_overlaps(build, n);
     }
     if (thread < n_threads - 1) return;

@@ -18,25 +18,6 @@ static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
     return now->shape_a > 0 && old->shape_a == now->shape_a && old->shape_b == now->shape_b;
 }
 
-/* The index of the nearest force among first .. end - 1 that is not used yet (bits of `taken`); -1: none. */
-static int nearest(const sti_World *world, const sti_State *state, int first, int end, uint64_t taken,
-                   const sti_ContactEntry *wanted, int dim)
-{
-    int best = -1;
-    double least = INFINITY;
-    for (int k = first; k < end; k++) {
-        const sti_Impulse *old = &state->forces.at[k];
-        if ((taken >> (k - first) & 1u) != 0 || old->dim != dim) continue;
-        const st_Vec3 way = sti_lever(world, old->point, wanted->point);
-        const double distance = dot(way, way);
-        if (distance < least) {
-            least = distance;
-            best = k;
-        }
-    }
-    return best;
-}
-
 /* The index of the force with the id of `wanted` among first .. end - 1; -1: none. For elements of patches. */
 static int same_id(const sti_State *state, int first, int end, const sti_Chosen *wanted, int dim)
 {
@@ -121,8 +102,18 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
             taken = 0;
         }
         const bool few = by_place && wanted->shape_a > 0 && end - first <= 64;
-        const int from = few ? nearest(model->world, state, first, end, taken, wanted, out->law[c].dim)
-                             : same_id(state, first, end, &out->chosen[c], out->law[c].dim);
+        int from = few ? -1 : same_id(state, first, end, &out->chosen[c], out->law[c].dim);
+        double least = INFINITY;
+        for (int k = first; few && k < end; k++) {
+            const sti_Impulse *old = &state->forces.at[k];
+            if ((taken >> (k - first) & 1u) != 0 || old->dim != out->law[c].dim) continue;
+            const st_Vec3 way = sti_lever(model->world, old->point, wanted->point);
+            const double distance = dot(way, way);
+            if (distance < least) {
+                least = distance;
+                from = k;
+            }
+        }
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
         const sti_ContactEntry *now = &out->chosen[c].entry;
         const int dim = out->law[c].dim;
@@ -162,21 +153,6 @@ static double fall_of(const sti_Model *model, const sti_StepWork *work, const st
  * load explains. `least_band`: the band is at least this part of the width, however exact the solves are. Without it,
  * solver errors would be corrected, stopped and corrected again in every step. */
 static const double lifted = 1e-3, least_band = 1e-9;
-
-/* Does contact c rebound (rebound.c)? The list is sorted by contact. */
-static bool is_rebounding(const sti_StepWork *work, int c)
-{
-    const sti_Rebounds *list = &work->rebounds;
-    int lo = 0, hi = list->n;
-    while (lo < hi) {
-        const int middle = lo + (hi - lo) / 2;
-        if (list->at[middle].contact < c)
-            lo = middle + 1;
-        else
-            hi = middle;
-    }
-    return lo < list->n && list->at[lo].contact == c;
-}
 
 typedef struct Band {
     const sti_Model *model;
@@ -226,7 +202,17 @@ static void band_range(void *ctx, int64_t first, int64_t end)
         const sti_ContactEntry *entry = &out->chosen[c].entry;
         const int row = out->law[c].first;
         if (entry->shape_a == 0) continue;
-        const bool rebounds = is_rebounding(work, c);
+        /* Does contact c rebound (rebound.c)? The list is sorted by contact. */
+        const sti_Rebounds *list = &work->rebounds;
+        int lo = 0, hi = list->n;
+        while (lo < hi) {
+            const int middle = lo + (hi - lo) / 2;
+            if (list->at[middle].contact < c)
+                lo = middle + 1;
+            else
+                hi = middle;
+        }
+        const bool rebounds = lo < list->n && list->at[lo].contact == c;
         if (entry->gap > 0 && (rebounds || !(out->r[row] > 0))) continue;
         double size = 0;
         if (!rebounds) {

@@ -184,37 +184,6 @@ static double fastest_watched(const sti_Model *model, const double *v, const int
     return largest;
 }
 
-/* `without` becomes v_new, and in watched islands the velocity without correction: the step problem of a pile is solved
- * again with correction speed 0 at their overlaps. The solution of the step and the data of its islands stay. */
-static st_Status solve_watched(const sti_Model *model, sti_StepWork *work, const double *watched, double *without,
-                               st_Error *err)
-{
-    sti_Recovery *recovery = &work->recovery;
-    const sti_Assembly *step = &work->step;
-    const int n_r = step->problem.n_r;
-    STI_TRY(STI_GROW(&model->allocator, recovery->rows, recovery->rows_capacity, 2 * (int64_t)n_r, err));
-    STI_TRY(STI_GROW(&model->allocator, recovery->block, recovery->block_capacity, model->n_blocks, err));
-    const sti_Islands *alike = work->guard.is_tight ? work->guard.other_islands : work->islands;
-    if (recovery->islands == NULL) STI_TRY(sti_islands_create_alike(alike, &recovery->islands, err));
-    st_Problem problem = step->problem;
-    double *w = recovery->rows, *r = w + n_r;
-    memcpy(w, step->w, (size_t)n_r * sizeof *w);
-    memcpy(r, step->r, (size_t)n_r * sizeof *r);
-    for (int c = 0; c < step->n_gaps; c++) {
-        const int velocity = sti_moving_velocity(model->world, &step->chosen[c].entry), row = step->law[c].first;
-        if (watched[recovery->island[velocity]] == INFINITY) w[row] = fmax(w[row], 0);
-    }
-    problem.w = w;
-    sti_Awake awake = {.block = recovery->block};
-    for (int b = 0; b < model->n_blocks; b++)
-        if (watched[recovery->island[model->first[b]]] == INFINITY) recovery->block[awake.n++] = b;
-    memcpy(without, work->v_new, (size_t)model->n_v * sizeof *without);
-    st_Solution solution = {.v = without, .r = r};
-    st_SolveInfo found;
-    sti_islands_limit(recovery->islands, model->def.step_work_limit);
-    return sti_islands_solve(recovery->islands, &problem, &step->pile, &awake, &solution, &found, err);
-}
-
 st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                              st_Error *err)
 {
@@ -235,7 +204,32 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
     if (fastest_points(model, difference, recovery->island, watched) < 0.5 * cap) return ST_OK;
     if (!may_be_fast(model, state, work, h, watched)) return ST_OK;
     if (work->step.piled && model->def.integrator <= ST_INTEGRATOR_IMPLICIT && work->rebounds.n == 0) {
-        STI_TRY(solve_watched(model, work, watched, without, err));
+        /* `without` becomes v_new, and in watched islands the velocity without correction: the step problem of a pile
+         * is solved again with correction speed 0 at their overlaps. The solution of the step and the data of its
+         * islands stay. */
+        const sti_Assembly *step = &work->step;
+        const int n_r = step->problem.n_r;
+        STI_TRY(STI_GROW(&model->allocator, recovery->rows, recovery->rows_capacity, 2 * (int64_t)n_r, err));
+        STI_TRY(STI_GROW(&model->allocator, recovery->block, recovery->block_capacity, model->n_blocks, err));
+        const sti_Islands *alike = work->guard.is_tight ? work->guard.other_islands : work->islands;
+        if (recovery->islands == NULL) STI_TRY(sti_islands_create_alike(alike, &recovery->islands, err));
+        st_Problem problem = step->problem;
+        double *w = recovery->rows, *r = w + n_r;
+        memcpy(w, step->w, (size_t)n_r * sizeof *w);
+        memcpy(r, step->r, (size_t)n_r * sizeof *r);
+        for (int c = 0; c < step->n_gaps; c++) {
+            const int velocity = sti_moving_velocity(model->world, &step->chosen[c].entry), row = step->law[c].first;
+            if (watched[recovery->island[velocity]] == INFINITY) w[row] = fmax(w[row], 0);
+        }
+        problem.w = w;
+        sti_Awake awake = {.block = recovery->block};
+        for (int b = 0; b < model->n_blocks; b++)
+            if (watched[recovery->island[model->first[b]]] == INFINITY) recovery->block[awake.n++] = b;
+        memcpy(without, work->v_new, (size_t)model->n_v * sizeof *without);
+        st_Solution solution = {.v = without, .r = r};
+        st_SolveInfo found;
+        sti_islands_limit(recovery->islands, model->def.step_work_limit);
+        STI_TRY(sti_islands_solve(recovery->islands, &problem, &step->pile, &awake, &solution, &found, err));
         for (int i = 0; i < n; i++)
             difference[i] = work->v_new[i] - without[i];
         if (fastest_watched(model, difference, recovery->island, watched, fastest) <= cap) return ST_OK;

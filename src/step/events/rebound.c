@@ -210,24 +210,6 @@ static bool closes_fast(const sti_Model *model, const sti_State *state, const st
            contact->gap + h * approach < 0;
 }
 
-/* Selects contacts of the step problem that rebound, and contacts that touch and may transmit the impulse. */
-static bool want_rebounding(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h)
-{
-    const st_Sink *here = &work->here;
-    sti_IdSet *wanted = &work->wanted;
-    const double touching = fmax(model->def.slop, model->def.active_gap);
-    bool any = false;
-    int n = 0;
-    for (int k = 0; k < wanted->n; k++) {
-        const int c = sti_row_buffer_find(here, wanted->id[k]);
-        const bool rebounds = c >= 0 && closes_fast(model, state, work, &here->contact[c], h);
-        if (rebounds || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
-        any = any || rebounds;
-    }
-    wanted->n = n;
-    return any;
-}
-
 st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, bool *rebounds,
                       st_StepInfo *info, st_Error *err)
 {
@@ -239,8 +221,21 @@ st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *wo
                               .v_star = state->v,
                               .v_base = state->v,
                               .q_base = state->q};
-    *rebounds = sti_rebounds_unseen(model) && want_rebounding(model, state, work, h);
+    *rebounds = false;
+    if (!sti_rebounds_unseen(model)) return ST_OK;
+    const st_Sink *here = &work->here;
+    sti_IdSet *wanted = &work->wanted;
+    const double touching = fmax(model->def.slop, model->def.active_gap);
+    int n = 0;
+    /* Keeps contacts that rebound, and contacts that touch and may transmit the impulse. */
+    for (int k = 0; k < wanted->n; k++) {
+        const int c = sti_row_buffer_find(here, wanted->id[k]);
+        const bool closes = c >= 0 && closes_fast(model, state, work, &here->contact[c], h);
+        if (closes || (c >= 0 && here->contact[c].gap <= touching)) wanted->id[n++] = wanted->id[k];
+        *rebounds = *rebounds || closes;
+    }
+    wanted->n = n;
     if (*rebounds) STI_TRY(sti_solve_stage(model, state, work, &impact, work->stages.v_base, info, err));
     if (*rebounds) STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
-    return sti_rebounds_unseen(model) ? sti_want_contacts(model, state, work, h, err) : ST_OK;
+    return sti_want_contacts(model, state, work, h, err);
 }

@@ -51,19 +51,6 @@ static bool all_definite(const sti_Linearised *out)
     return true;
 }
 
-static bool all_symmetric(const sti_Linearised *out)
-{
-    const double *A = out->A;
-    for (int b = 0; b < out->n_blocks; b++) {
-        const int n = out->first[b + 1] - out->first[b];
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < i; j++)
-                if (A[i * n + j] != A[j * n + i]) return false;
-        A += (ptrdiff_t)n * n;
-    }
-    return true;
-}
-
 /* Computes K_q and K_v at the stage, A, and the part of f; nothing if the model has no derivatives. */
 st_Status sti_linearise_forces(sti_StageBuild *build)
 {
@@ -133,7 +120,15 @@ st_Status sti_linearise_forces(sti_StageBuild *build)
     }
     for (int i = 0; out->on && i < n_v; i++)
         build->out->f[i] += out->in_f[i];
-    out->symmetric = all_symmetric(out);
+    out->symmetric = true;
+    const double *A = out->A;
+    for (int b = 0; b < out->n_blocks; b++) {
+        const int n = out->first[b + 1] - out->first[b];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < i; j++)
+                out->symmetric = out->symmetric && A[i * n + j] == A[j * n + i];
+        A += (ptrdiff_t)n * n;
+    }
     return ST_OK;
 }
 

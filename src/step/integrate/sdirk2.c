@@ -20,39 +20,6 @@
 
 #define GAMMA 0.29289321881345248 /* 1 - 1/sqrt(2) */
 
-/* Stage 2 from v1 = v_base; leaves v+ in v_new and (1-gamma) v1 + gamma v+ in v_star. */
-static st_Status second_stage(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
-                              st_Error *err)
-{
-    double eta = GAMMA * h;
-    double *v_base = work->stages.v_base, *v_star = work->stages.v_star, *mean = work->stages.mean;
-    sti_Stage stage = {.t = state->t + h,
-                       .eta = eta,
-                       .reach = h,
-                       .drift_from = &work->here,
-                       .second_order = true,
-                       .rows = &work->stages.middle,
-                       .q_star = work->stages.q_star,
-                       .v_star = v_star,
-                       .v_base = v_base,
-                       .q_base = work->stages.q_base};
-    sti_move(model, state->q, v_base, (1 - GAMMA) * h, work->stages.q_base);
-    for (int i = 0; i < model->n_v; i++) {
-        double v = state->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
-        v_star[i] = v + h * alpha;
-        v_base[i] = v + (1 - GAMMA) * h * alpha;
-        mean[i] = (1 - GAMMA) * v1;
-    }
-    sti_move(model, work->stages.q_base, v_star, eta, work->stages.q_star);
-    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
-    STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
-    for (int i = 0; i < model->n_v; i++) {
-        v_star[i] = mean[i] + GAMMA * work->v_new[i];
-        work->a_new[i] = (work->v_new[i] - v_base[i]) / eta;
-    }
-    return ST_OK;
-}
-
 st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                           st_Error *err)
 {
@@ -77,7 +44,33 @@ st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork
     STI_TRY(sti_solve_first_stage(model, state, work, &stage, work->stages.v_base, info, err));
     if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
     STI_TRY(sti_carry_impulses(model, state, work, (1 - GAMMA) / GAMMA, 2 * (1 - GAMMA), err));
-    STI_TRY(second_stage(model, state, work, h, info, err));
+
+    /* Stage 2, into v_new. */
+    double *v_base = work->stages.v_base, *v_star = work->stages.v_star, *mean = work->stages.mean;
+    stage = (sti_Stage){.t = state->t + h,
+                        .eta = eta,
+                        .reach = h,
+                        .drift_from = &work->here,
+                        .second_order = true,
+                        .rows = &work->stages.middle,
+                        .q_star = work->stages.q_star,
+                        .v_star = v_star,
+                        .v_base = v_base,
+                        .q_base = work->stages.q_base};
+    sti_move(model, state->q, v_base, (1 - GAMMA) * h, work->stages.q_base);
+    for (int i = 0; i < model->n_v; i++) {
+        double v = state->v[i], v1 = v_base[i], alpha = (v1 - v) / eta;
+        v_star[i] = v + h * alpha;
+        v_base[i] = v + (1 - GAMMA) * h * alpha;
+        mean[i] = (1 - GAMMA) * v1;
+    }
+    sti_move(model, work->stages.q_base, v_star, eta, work->stages.q_star);
+    STI_TRY(sti_rows_of_stage(model, state, work, stage.t, err));
+    STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
+    for (int i = 0; i < model->n_v; i++) {
+        v_star[i] = mean[i] + GAMMA * work->v_new[i];
+        work->a_new[i] = (work->v_new[i] - v_base[i]) / eta;
+    }
     if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
     sti_move(model, state->q, work->stages.v_star, h, work->q_new);
     return sti_total_impulses(model, state, work, 1.0, GAMMA, err);

@@ -147,22 +147,6 @@ static st_Status add_compliant_contact(sti_StageBuild *build, int *n, const sti_
     return ST_OK;
 }
 
-/* The contacts of `wanted`, except those beyond the margin at q*. */
-static st_Status contacts(sti_StageBuild *build)
-{
-    const st_Sink *sink = build->stage->rows;
-    const bool patches = build->model->def.contact == ST_CONTACT_COMPLIANT && !build->impact;
-    int n = 0, k = 0;
-    for (int c = 0; (c = sti_next_wanted(build, c, sink->n_contacts, &k)) < sink->n_contacts; c++) {
-        if (patches)
-            STI_TRY(add_compliant_contact(build, &n, &sink->contact[c]));
-        else
-            STI_TRY(add_rigid_contact(build, n++, build->out->H.n_rows, &sink->contact[c]));
-    }
-    build->out->n_gaps = n;
-    return ST_OK;
-}
-
 /* Motors and joint friction: after the contacts, whose ids are smaller. A finite force does not change an impact, so
  * an impact has no bounded rows. */
 static st_Status bounded_rows(sti_StageBuild *build)
@@ -295,7 +279,19 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     work->compliant.next.n = 0;
     work->compliant.next.n_delta = 0;
     if (stage->rows->rows_later) STI_TRY(sti_collider_place(model->world, stage->q_star, build->err));
-    STI_TRY(build->piled ? sti_pile_contacts(build) : contacts(build));
+    if (build->piled) {
+        STI_TRY(sti_pile_contacts(build));
+    } else {
+        int k = 0;
+        out->n_gaps = 0;
+        for (int c = 0; (c = sti_next_wanted(build, c, stage->rows->n_contacts, &k)) < stage->rows->n_contacts; c++) {
+            if (patches)
+                STI_TRY(add_compliant_contact(build, &out->n_gaps, &stage->rows->contact[c]));
+            else
+                STI_TRY(add_rigid_contact(build, out->n_gaps++, out->H.n_rows, &stage->rows->contact[c]));
+        }
+    }
+
     /* An impact with a share p of restitution in its push: friction is bounded by mu (p + x), where x is the further
      * normal impulse that the contact needs not to close again. That is the sum of two contacts with the same tangents.
      * One is the contact itself, whose r_n is x. The other one has p as its r_n: its normal row is 0, so that r_n (C

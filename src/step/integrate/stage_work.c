@@ -131,19 +131,6 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
     contacts->gain[part] = gains;
 }
 
-/* x'y in four sums, which do not wait for each other. */
-static double product_of(const double *x, const double *y, int n)
-{
-    double sum[4] = {0};
-    int i = 0;
-    for (; i + 4 <= n; i += 4)
-        for (int k = 0; k < 4; k++)
-            sum[k] += x[i + k] * y[i + k];
-    for (; i < n; i++)
-        sum[0] += x[i] * y[i];
-    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
-}
-
 /* Is there any force but weight? */
 static bool has_forces(const sti_Model *model)
 {
@@ -259,7 +246,14 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
         work->tension.E[i] *= stage->v_base[i] - v[i];
         sum->scheme += work->tension.E[i] * v[i];
     }
-    of_f += product_of(out->f, v, model->n_v);
+    double part[4] = {0};
+    int i = 0;
+    for (; i + 4 <= model->n_v; i += 4)
+        for (int lane = 0; lane < 4; lane++)
+            part[lane] += out->f[i + lane] * v[i + lane];
+    for (; i < model->n_v; i++)
+        part[0] += out->f[i] * v[i];
+    of_f += (part[0] + part[1]) + (part[2] + part[3]);
     if (!has_forces(model)) forces += stage->eta * sti_weight_power(model->world, v);
     const double before = sti_energy_kinetic(model, work, stage->q_star, stage->v_base);
     sum->scheme += of_f - forces - springs - sti_energy_kinetic(model, work, stage->q_star, v) - before;
