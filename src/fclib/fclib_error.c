@@ -100,20 +100,15 @@ static void project_dd(const Contact *contact, sti_Dd *x)
     shorten_dd(contact, x[0], length, x);
 }
 
-static bool is_steep(const Contact *contact)
-{
-    for (int k = 0; k < contact->n; k++)
-        if (contact->part[k].mu > 1.0) return true;
-    return false;
-}
-
 /* The residual of one contact: r - P(r - rho u^), or where a coefficient is above 1 the same with each part of friction
  * on its own, bounded by mu r_n, and u instead of u^ (fclib.h). Returns its squared length.        */
 static double natural(const Contact *contact, const double *r, const sti_Dd *u, double rho)
 {
     sti_Dd x[ST_MAX_DIM], length[3];
     double sum = 0.0;
-    const bool steep = is_steep(contact);
+    bool steep = false;
+    for (int k = 0; k < contact->n; k++)
+        steep = steep || contact->part[k].mu > 1.0;
     for (int k = 0; k < contact->dim; k++)
         x[k] = u[k];
     if (!steep) {
@@ -151,67 +146,6 @@ static double natural_bound(const Contact *contact, const double *r, const sti_D
     return mu * (rho * off + 64.0 * STI_DD_UNIT * size);
 }
 
-/* Velocities u in double-double with their bounds, and all figures. The sums are ordinary: they lose a few units of
- * 1e-16 of the figure itself, which `rounding` includes.                                            */
-static void judge_contacts(const st_Friction *friction, const double *r, const sti_Dd *u, const double *u_bound,
-                           double equality, st_FrictionError *out)
-{
-    const st_FrictionProblem *p = friction->problem;
-    const int dim = p->dim;
-    double plain = 0.0, scaled = 0.0, worst = 0.0, plain_off = 0.0, scaled_off = 0.0;
-    *out = (st_FrictionError){.worst_contact = -1, .equality = equality};
-    for (int c = 0; c < p->n_contacts; c++) {
-        const double *rc = r + (int64_t)c * dim, *bound = u_bound + (int64_t)c * dim;
-        const sti_Dd *uc = u + (int64_t)c * dim;
-        Contact contact = {.dim = p->dim, .n = 1, .part = {{1, p->dim == 2 ? 1 : 2, p->mu[c]}}};
-        if (p->dim >= 5) contact.part[contact.n++] = (Part){3, 2, p->mu_roll[c]};
-        if (p->dim == 4) contact.part[contact.n++] = (Part){3, 1, p->mu_spin[c]};
-        if (p->dim == 6) contact.part[contact.n++] = (Part){5, 1, p->mu_spin[c]};
-        sti_Dd outside[ST_MAX_DIM] = {{0}}, length[3], power = sti_dd(0.0), shifted = uc[0];
-        const double share = natural(&contact, rc, uc, 1.0), off = natural_bound(&contact, rc, uc, bound, 1.0),
-                     off_rho = natural_bound(&contact, rc, uc, bound, friction->rho);
-        plain += share;
-        scaled += natural(&contact, rc, uc, friction->rho);
-        plain_off += off * off;
-        scaled_off += off_rho * off_rho;
-        if (share > worst || !(share >= 0.0)) {
-            worst = share;
-            out->worst_contact = c;
-        }
-        lengths_of(&contact, uc, length);
-        for (int k = 0; k < contact.n; k++)
-            shifted = sti_dd_add(shifted, sti_dd_multiply(sti_dd(contact.part[k].mu), length[k]));
-        for (int k = 0; k < dim; k++) {
-            outside[k] = sti_dd(rc[k]);
-            power = sti_dd_add(power, sti_dd_multiply(sti_dd(rc[k]), k == 0 ? shifted : uc[k]));
-        }
-        project_dd(&contact, outside);
-        for (int k = 0; k < dim; k++)
-            outside[k] = sti_dd_subtract(outside[k], sti_dd(rc[k]));
-        out->complementarity += fabs(sti_dd_value(power));
-        out->cone_violation = fmax(out->cone_violation, sti_dd_value(dd_length(outside, dim)));
-        out->penetration = fmax(out->penetration, -uc[0].hi);
-    }
-    double sum = 0.0;
-    for (int k = 0; k < friction->n_r; k++)
-        sum += friction->q[k] * friction->q[k];
-    const double length = sqrt(sum), scale = length > 0.0 ? length : 1.0;
-    out->error = sqrt(plain) / scale;
-    out->error_rho = sqrt(scaled) / (friction->rho * scale);
-    out->rounding = fmax(sqrt(plain_off), sqrt(scaled_off) / friction->rho) / scale +
-                    own_rounding * p->n_contacts * fmax(out->error, out->error_rho);
-    out->rounding += p->form == ST_FORM_GLOBAL || p->n_l > 0 ? rho_rounding * out->error_rho : 0.0;
-    out->certified = fmax(fmax(out->error, out->error_rho) + out->rounding, equality);
-    double most = 0.0; /* |q| may have vanished with its squares */
-    for (int k = 0; k < friction->n_r; k++)
-        most = fmax(most, fmax(fabs(friction->q[k]), fabs(r[k])));
-    const bool in_range = scale >= least_size && scale <= largest_size && friction->rho * scale >= least_size &&
-                          friction->rho * scale <= largest_size && (length > 0.0 || most == 0.0);
-    if (!in_range) out->rounding = HUGE_VAL;
-    if (!in_range || isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding) || isnan(equality))
-        out->certified = HUGE_VAL;
-}
-
 st_Status st_friction_error(st_Friction *friction, const double *r, double *u, double *v, st_FrictionError *out,
                             st_Error *err)
 {
@@ -227,7 +161,62 @@ st_Status st_friction_error(st_Friction *friction, const double *r, double *u, d
     if (velocity != NULL && bound != NULL) {
         sti_FrictionExact exact;
         sti_friction_map_exact(friction->map, r, velocity, bound, &exact);
-        judge_contacts(friction, r, velocity, bound, exact.equality, out);
+        /* All figures. The sums are ordinary doubles: they lose a few units of 1e-16 of the figure itself, which
+         * `rounding` includes. */
+        const st_FrictionProblem *p = friction->problem;
+        const int dim = p->dim;
+        double plain = 0.0, scaled = 0.0, worst = 0.0, plain_off = 0.0, scaled_off = 0.0;
+        *out = (st_FrictionError){.worst_contact = -1, .equality = exact.equality};
+        for (int c = 0; c < p->n_contacts; c++) {
+            const double *rc = r + (int64_t)c * dim, *limit = bound + (int64_t)c * dim;
+            const sti_Dd *uc = velocity + (int64_t)c * dim;
+            Contact contact = {.dim = p->dim, .n = 1, .part = {{1, p->dim == 2 ? 1 : 2, p->mu[c]}}};
+            if (p->dim >= 5) contact.part[contact.n++] = (Part){3, 2, p->mu_roll[c]};
+            if (p->dim == 4) contact.part[contact.n++] = (Part){3, 1, p->mu_spin[c]};
+            if (p->dim == 6) contact.part[contact.n++] = (Part){5, 1, p->mu_spin[c]};
+            sti_Dd outside[ST_MAX_DIM] = {{0}}, length[3], power = sti_dd(0.0), shifted = uc[0];
+            const double share = natural(&contact, rc, uc, 1.0), off = natural_bound(&contact, rc, uc, limit, 1.0),
+                         off_rho = natural_bound(&contact, rc, uc, limit, friction->rho);
+            plain += share;
+            scaled += natural(&contact, rc, uc, friction->rho);
+            plain_off += off * off;
+            scaled_off += off_rho * off_rho;
+            if (share > worst || !(share >= 0.0)) {
+                worst = share;
+                out->worst_contact = c;
+            }
+            lengths_of(&contact, uc, length);
+            for (int k = 0; k < contact.n; k++)
+                shifted = sti_dd_add(shifted, sti_dd_multiply(sti_dd(contact.part[k].mu), length[k]));
+            for (int k = 0; k < dim; k++) {
+                outside[k] = sti_dd(rc[k]);
+                power = sti_dd_add(power, sti_dd_multiply(sti_dd(rc[k]), k == 0 ? shifted : uc[k]));
+            }
+            project_dd(&contact, outside);
+            for (int k = 0; k < dim; k++)
+                outside[k] = sti_dd_subtract(outside[k], sti_dd(rc[k]));
+            out->complementarity += fabs(sti_dd_value(power));
+            out->cone_violation = fmax(out->cone_violation, sti_dd_value(dd_length(outside, dim)));
+            out->penetration = fmax(out->penetration, -uc[0].hi);
+        }
+        double sum = 0.0;
+        for (int k = 0; k < friction->n_r; k++)
+            sum += friction->q[k] * friction->q[k];
+        const double length = sqrt(sum), scale = length > 0.0 ? length : 1.0;
+        out->error = sqrt(plain) / scale;
+        out->error_rho = sqrt(scaled) / (friction->rho * scale);
+        out->rounding = fmax(sqrt(plain_off), sqrt(scaled_off) / friction->rho) / scale +
+                        own_rounding * p->n_contacts * fmax(out->error, out->error_rho);
+        out->rounding += p->form == ST_FORM_GLOBAL || p->n_l > 0 ? rho_rounding * out->error_rho : 0.0;
+        out->certified = fmax(fmax(out->error, out->error_rho) + out->rounding, exact.equality);
+        double most = 0.0; /* |q| may have vanished with its squares */
+        for (int k = 0; k < friction->n_r; k++)
+            most = fmax(most, fmax(fabs(friction->q[k]), fabs(r[k])));
+        const bool in_range = scale >= least_size && scale <= largest_size && friction->rho * scale >= least_size &&
+                              friction->rho * scale <= largest_size && (length > 0.0 || most == 0.0);
+        if (!in_range) out->rounding = HUGE_VAL;
+        if (!in_range || isnan(out->error) || isnan(out->error_rho) || isnan(out->rounding) || isnan(exact.equality))
+            out->certified = HUGE_VAL;
         for (int64_t k = 0; u != NULL && k < n; k++)
             u[k] = sti_dd_value(velocity[k]);
         for (int i = 0; v != NULL && i < friction->problem->n_v; i++)

@@ -253,9 +253,11 @@ static st_Status factor_dense(Memory *m, int *redundant_rows, st_Error *err)
 
 /* ------------------------------------------------------------------ factor and solve */
 
-static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, st_Error *err)
+st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err)
 {
-    *redundant_rows = 0;
+    Memory *m = saddle->memory;
+    const st_Problem *p = problem;
+    saddle->redundant_rows = 0;
     STI_TRY(sti_block_factor(&m->mass, &p->A, p->symmetric, "A", err));
     STI_TRY(sti_net_build(&m->net, p, err));
     if (m->version != m->net.version) {
@@ -342,12 +344,8 @@ static st_Status factor_S(Memory *m, const st_Problem *p, int *redundant_rows, s
     GROW(wide_l, (int64_t)STI_WIDTH * p->n_l);
     GROW(own_c, p->n_l);
     GROW(own_l, p->n_l);
-    return p->symmetric ? factor_symmetric(m, redundant_rows, err) : factor_dense(m, redundant_rows, err);
-}
-
-st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err)
-{
-    return factor_S(saddle->memory, problem, &saddle->redundant_rows, err);
+    return p->symmetric ? factor_symmetric(m, &saddle->redundant_rows, err)
+                        : factor_dense(m, &saddle->redundant_rows, err);
 }
 
 /* The blocks of A and groups of rows that are solved for. */
@@ -423,18 +421,12 @@ void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem)
 
 /* One round of refinement. */
 STI_CLONES
-static void refine(const Memory *m, const Part *part, const double *a, const double *c, const double *v,
-                   const double *l)
-{
-    residuals(m, part, a, c, v, l, m->rest_v, m->rest_l);
-    solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
-}
-
 double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, STI_WHOLE);
-    refine(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l));
+    residuals(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l), m->rest_v, m->rest_l);
+    solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
     double rest = 0, largest = 0;
     for (int row = 0; row < m->net.problem->n_v; row++) {
         v[row] += m->step_v[row];

@@ -127,22 +127,19 @@ void sti_block_factor_solve_many(const sti_BlockFactor *factor, int k, int count
         solve_block(apart, factor->symmetric, f, n, x);
 }
 
-/* Multiplies by the inverse of a diagonal block of six: one division per column. */
-static void scale_six(const double *d, int64_t apart, int count, const double *from, double *to)
-{
-    double inverse[6];
-    for (int i = 0; i < 6; i++)
-        inverse[i] = 1.0 / d[i * apart];
-    for (int c = 0; c < count; c++, from += 6, to += 6)
-        for (int i = 0; i < 6; i++)
-            to[i] = from[i] * inverse[i];
-}
-
 void sti_block_factor_solve_to(const sti_BlockFactor *factor, int k, int count, const double *from, double *to)
 {
     const int64_t n = factor->first[k + 1] - factor->first[k];
     if (factor->single[k] && n == 6) {
-        scale_six(factor->numbers + factor->start[k], sti_block_stride(factor->matrix, k), count, from, to);
+        /* Multiplies by the inverse of a diagonal block of six: one division per column. */
+        const double *d = factor->numbers + factor->start[k];
+        const int64_t apart = sti_block_stride(factor->matrix, k);
+        double inverse[6];
+        for (int i = 0; i < 6; i++)
+            inverse[i] = 1.0 / d[i * apart];
+        for (int c = 0; c < count; c++, from += 6, to += 6)
+            for (int i = 0; i < 6; i++)
+                to[i] = from[i] * inverse[i];
         return;
     }
     memcpy(to, from, (size_t)(count * n) * sizeof *to);

@@ -107,15 +107,6 @@ static bool lu_same_pattern(const sti_SparseLu *lu, const sti_BlockRows *a)
            (a->p[n] == 0 || memcmp(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j) == 0);
 }
 
-static st_Status order_blocks(sti_SparseLu *lu, int n, st_Error *err)
-{
-    GROW(scratch, 2 * (int64_t)n);
-    GROW(where, n);
-    if (n <= ONE_FRONT || (double)lu->p[n] >= dense_enough * n * (double)n)
-        return sti_elimination_as_it_is(&lu->by, n, err);
-    return sti_elimination_by_amd(&lu->by, n, lu->p, lu->j, err);
-}
-
 static int lu_span(const sti_SparseLu *lu, int rank_begin, int rank_end)
 {
     return lu->at[rank_end] - lu->at[rank_begin];
@@ -173,30 +164,6 @@ static st_Status lay_out_nodes(sti_SparseLu *lu, st_Error *err)
     return ST_OK;
 }
 
-/* Every entry of A belongs to the front of the earlier of its two blocks. */
-static st_Status deal_entries(sti_SparseLu *lu, int n, st_Error *err)
-{
-    GROW(entry_first, lu->n_nodes + 2);
-    GROW(entry, lu->p[n]);
-    GROW(entry_row, lu->p[n]);
-    memset(lu->entry_first, 0, (size_t)(lu->n_nodes + 2) * sizeof *lu->entry_first);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < n; i++)
-            for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
-                const int a = lu->by.rank[i], b = lu->by.rank[lu->j[e]], node = lu->node_of[a < b ? a : b];
-                if (pass == 0) {
-                    lu->entry_first[node + 2]++;
-                } else {
-                    lu->entry_row[lu->entry_first[node + 1]] = i;
-                    lu->entry[lu->entry_first[node + 1]++] = e;
-                }
-            }
-        for (int s = 0; s < lu->n_nodes && pass == 0; s++)
-            lu->entry_first[s + 2] += lu->entry_first[s + 1];
-    }
-    return ST_OK;
-}
-
 static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *err)
 {
     const int n = a->n_blocks;
@@ -208,7 +175,11 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
     memcpy(lu->p, a->p, (size_t)(n + 1) * sizeof *a->p);
     if (a->p[n] > 0) memcpy(lu->j, a->j, (size_t)a->p[n] * sizeof *a->j);
 
-    STI_TRY(order_blocks(lu, n, err));
+    GROW(scratch, 2 * (int64_t)n);
+    GROW(where, n);
+    STI_TRY(n <= ONE_FRONT || (double)lu->p[n] >= dense_enough * n * (double)n
+                ? sti_elimination_as_it_is(&lu->by, n, err)
+                : sti_elimination_by_amd(&lu->by, n, lu->p, lu->j, err));
     STI_TRY(sti_elimination_columns(&lu->by, n, lu->p, lu->j, err));
 
     /* Renumber so that subtrees are contiguous. */
@@ -284,7 +255,26 @@ static st_Status lu_analyse(sti_SparseLu *lu, const sti_BlockRows *a, st_Error *
             lu->node_of[k] = s;
 
     STI_TRY(lay_out_nodes(lu, err));
-    STI_TRY(deal_entries(lu, n, err));
+    /* The entries of each node. */
+    GROW(entry_first, lu->n_nodes + 2);
+    GROW(entry, lu->p[n]);
+    GROW(entry_row, lu->p[n]);
+    memset(lu->entry_first, 0, (size_t)(lu->n_nodes + 2) * sizeof *lu->entry_first);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < n; i++)
+            for (int64_t e = lu->p[i]; e < lu->p[i + 1]; e++) {
+                const int row = lu->by.rank[i], column = lu->by.rank[lu->j[e]],
+                          node = lu->node_of[row < column ? row : column];
+                if (pass == 0) {
+                    lu->entry_first[node + 2]++;
+                } else {
+                    lu->entry_row[lu->entry_first[node + 1]] = i;
+                    lu->entry[lu->entry_first[node + 1]++] = e;
+                }
+            }
+        for (int s = 0; s < lu->n_nodes && pass == 0; s++)
+            lu->entry_first[s + 2] += lu->entry_first[s + 1];
+    }
     lu->n = n;
     return ST_OK;
 }

@@ -15,30 +15,6 @@
 /* The rounding of u may be this share of the tolerance without a second look. */
 static const double allowed_share = 0.1;
 
-/* Bounds on the rounding of `natural` and `error` from |r| and the diagonal of W alone; the larger of the two. */
-static double rounding_from_diagonal(const sti_Reduction *reduction, const double *r)
-{
-    const st_Problem *p = reduction->problem;
-    double push = 0.0, weights = 0.0, inverses = 0.0, b = 0.0, own = 0.0;
-    for (int c = 0; c < p->n_contacts; c++) {
-        const double rho = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
-        double square = 0.0;
-        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
-            square += r[j] * r[j];
-            if (reduction->all_errors) b += reduction->b[j] * reduction->b[j];
-        }
-        push += sqrt(square / rho);
-        own += square; /* r - P(r - rho u^) rounds, too */
-        weights += p->contact[c].dim * rho;
-        inverses += p->contact[c].dim / rho;
-    }
-    const double scale = sti_residual_scale(reduction);
-    const double natural = (sqrt(weights) * push + sqrt(own)) / (scale > 0.0 ? scale : 1.0);
-    const double plain = (sqrt(inverses) * push + sqrt(own)) / (b > 0.0 ? sqrt(b) : 1.0);
-    const double most = 4.0 * DBL_EPSILON * (reduction->all_errors ? fmax(natural, plain) : natural);
-    return isnan(most) ? INFINITY : most;
-}
-
 /* Do the squares of impulses and velocities exist as numbers? Below 1e-154 they vanish, and anything seems solved. */
 static bool is_in_range(const sti_Reduction *reduction)
 {
@@ -60,7 +36,26 @@ static bool is_in_range(const sti_Reduction *reduction)
 
 bool sti_residual_is_certain(const sti_Reduction *reduction, const double *r, double tolerance)
 {
-    return is_in_range(reduction) && rounding_from_diagonal(reduction, r) <= allowed_share * tolerance;
+    if (!is_in_range(reduction)) return false;
+    const st_Problem *p = reduction->problem;
+    double push = 0.0, weights = 0.0, inverses = 0.0, b = 0.0, own = 0.0;
+    for (int c = 0; c < p->n_contacts; c++) {
+        const double rho = reduction->graph != NULL ? sti_graph_rho(reduction->graph, c) : reduction->rho[c];
+        double square = 0.0;
+        for (int j = p->contact[c].first; j < p->contact[c].first + p->contact[c].dim; j++) {
+            square += r[j] * r[j];
+            if (reduction->all_errors) b += reduction->b[j] * reduction->b[j];
+        }
+        push += sqrt(square / rho);
+        own += square; /* r - P(r - rho u^) rounds, too */
+        weights += p->contact[c].dim * rho;
+        inverses += p->contact[c].dim / rho;
+    }
+    const double scale = sti_residual_scale(reduction);
+    const double natural = (sqrt(weights) * push + sqrt(own)) / (scale > 0.0 ? scale : 1.0);
+    const double plain = (sqrt(inverses) * push + sqrt(own)) / (b > 0.0 ? sqrt(b) : 1.0);
+    const double most = 4.0 * DBL_EPSILON * (reduction->all_errors ? fmax(natural, plain) : natural);
+    return most <= allowed_share * tolerance; /* not for NaN */
 }
 
 /* The body or mechanism at a side of contact c; -1: the ground. */
@@ -70,51 +65,6 @@ static int node_of(const sti_Graph *graph, int c, int side)
     if (alone != NULL) return alone->node[side];
     const int32_t node = graph->legs[2 * (ptrdiff_t)c + side];
     return node != graph->n_nodes ? node : -1;
-}
-
-/* A bound on the rounding of `natural` where the contacts are a graph. A sum of k products is off by at most (k + 1)
- * units in the last place of the sum of their absolute values; another dozen are in the rows and in u = H'v. P does not
- * stretch, and u^ moves by at most 1 + mu times what u moves.                                       */
-static double rounding_by_bodies(const sti_Reduction *reduction, const double *r, sti_NodeShare *share, int n_nodes)
-{
-    enum { OWN_TERMS = 32 };
-    const st_Problem *p = reduction->problem;
-    const sti_Graph *graph = reduction->graph;
-    double sum = 0.0, own = 0.0;
-    for (int k = 0; k < n_nodes; k++) { /* of mechanisms v_free is in w */
-        const double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
-        double square = 0.0;
-        for (int i = 0; i < STI_NODE && k < graph->n_nodes; i++)
-            square += v[i] * v[i];
-        share[k] = (sti_NodeShare){.push = sqrt(square), .terms = OWN_TERMS};
-    }
-    for (int c = 0; c < p->n_contacts; c++) {
-        const st_ContactLaw *contact = &p->contact[c];
-        double square = 0.0;
-        for (int j = contact->first; j < contact->first + contact->dim; j++)
-            square += r[j] * r[j];
-        own += square;
-        const double push = sqrt(square * contact->dim / sti_graph_rho(graph, c));
-        for (int side = 0; side < 2 && square > 0.0; side++) {
-            const int node = node_of(graph, c, side);
-            if (node < 0) continue;
-            share[node].push += push;
-            share[node].terms += contact->dim;
-        }
-    }
-    for (int c = 0; c < p->n_contacts; c++) {
-        const st_ContactLaw *contact = &p->contact[c];
-        double error = 0.0;
-        for (int side = 0; side < 2; side++) {
-            const int node = node_of(graph, c, side);
-            if (node >= 0) error += share[node].terms * share[node].push;
-        }
-        error *= 1.0 + (contact->law == ST_LAW_BOUNDED ? 0.0 : contact->mu + contact->mu_roll + contact->mu_spin);
-        sum += contact->dim * sti_graph_rho(graph, c) * error * error;
-    }
-    const double scale = sti_residual_scale(reduction);
-    const double most = 0.5 * DBL_EPSILON * (sqrt(sum) + 8.0 * sqrt(own)) / (scale > 0.0 ? scale : 1.0);
-    return isnan(most) ? INFINITY : most;
 }
 
 /* The same by every velocity of every body, from the rows: sum |h_k| S_k, where S_k is the sum of all |h_k||r| on that
@@ -181,7 +131,43 @@ static st_Status is_certain(sti_Reduction *reduction, const double *r, double to
     const sti_Graph *graph = reduction->graph;
     const int n = graph->n_nodes + (reduction->problem->n_l > 0 ? graph->mobility.n : 0);
     GROW(share, n);
-    double most = rounding_by_bodies(reduction, r, m->share, n);
+    enum { OWN_TERMS = 32 };
+    const st_Problem *p = reduction->problem;
+    double sum = 0.0, own = 0.0;
+    for (int k = 0; k < n; k++) { /* of mechanisms v_free is in w */
+        const double *v = graph->v_free + STI_NODE * (ptrdiff_t)k;
+        double square = 0.0;
+        for (int i = 0; i < STI_NODE && k < graph->n_nodes; i++)
+            square += v[i] * v[i];
+        m->share[k] = (sti_NodeShare){.push = sqrt(square), .terms = OWN_TERMS};
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double square = 0.0;
+        for (int j = contact->first; j < contact->first + contact->dim; j++)
+            square += r[j] * r[j];
+        own += square;
+        const double push = sqrt(square * contact->dim / sti_graph_rho(graph, c));
+        for (int side = 0; side < 2 && square > 0.0; side++) {
+            const int node = node_of(graph, c, side);
+            if (node < 0) continue;
+            m->share[node].push += push;
+            m->share[node].terms += contact->dim;
+        }
+    }
+    for (int c = 0; c < p->n_contacts; c++) {
+        const st_ContactLaw *contact = &p->contact[c];
+        double error = 0.0;
+        for (int side = 0; side < 2; side++) {
+            const int node = node_of(graph, c, side);
+            if (node >= 0) error += m->share[node].terms * m->share[node].push;
+        }
+        error *= 1.0 + (contact->law == ST_LAW_BOUNDED ? 0.0 : contact->mu + contact->mu_roll + contact->mu_spin);
+        sum += contact->dim * sti_graph_rho(graph, c) * error * error;
+    }
+    const double scale = sti_residual_scale(reduction);
+    double most = 0.5 * DBL_EPSILON * (sqrt(sum) + 8.0 * sqrt(own)) / (scale > 0.0 ? scale : 1.0);
+    if (isnan(most)) most = INFINITY;
     if (most <= allowed_share * tolerance) return ST_OK;
     if (judged->natural + most > tolerance) most = rounding_by_rows(reduction, r, m->share);
     *certain = judged->natural + most <= tolerance;
@@ -225,78 +211,6 @@ static double exact_velocity(const sti_Reduction *reduction, const double *r, co
     return 1e-6 * sqrt(uncertain);
 }
 
-static void judge_again(sti_Reduction *reduction, const double *r, Exact *x)
-{
-    const sti_ReductionMemory *m = reduction->memory;
-    const st_Problem *p = reduction->problem;
-    sti_Judged *judged = reduction->judged;
-    double uncertain = 0.0;
-    if (m->local != NULL) {
-        const st_Sparse *W = &m->local->W;
-        for (int j = 0; j < p->n_r; j++)
-            x->sum[j] = sti_dd(m->local->b[j]);
-        for (int j = 0; j < p->n_r; j++)
-            for (int64_t e = W->p[j]; e < W->p[j + 1]; e++)
-                x->sum[W->i[e]] = sti_dd_add_product(x->sum[W->i[e]], W->x[e], r[j]);
-        for (int j = 0; j < p->n_r; j++)
-            x->u[j] = sti_dd_value(x->sum[j]);
-    } else {
-        /* The residuals of A v - G l = f + H r and G'v + Cb l = -g. */
-        sti_Dd *sum = x->sum;
-        const double *a = p->A.x;
-        for (int i = 0; i < p->n_v; i++)
-            sum[i] = sti_dd(p->f[i]);
-        for (int j = 0; j < p->n_r; j++)
-            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-                sum[p->H.i[e]] = sti_dd_add_product(sum[p->H.i[e]], p->H.x[e], r[j]);
-        for (int j = 0; j < p->n_l; j++)
-            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
-                sum[p->G.i[e]] = sti_dd_add_product(sum[p->G.i[e]], p->G.x[e], judged->l[j]);
-        for (int k = 0; k < p->A.n_blocks; k++) {
-            const int first = p->A.first[k], end = p->A.first[k + 1];
-            const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
-            for (int i = first; i < end; i++)
-                for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
-                    sum[i] = sti_dd_add_product(sum[i], -*a++, judged->v[j]);
-        }
-        for (int i = 0; i < p->n_v; i++)
-            x->rest_v[i] = sti_dd_value(sum[i]);
-        for (int j = 0; j < p->n_l; j++) {
-            sum[j] = sti_dd(-p->g[j]);
-            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
-                sum[j] = sti_dd_add_product(sum[j], -p->G.x[e], judged->v[p->G.i[e]]);
-        }
-        const double *c = p->Cb.x;
-        for (int k = 0; k < p->Cb.n_blocks; k++)
-            for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
-                for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
-                    sum[i] = sti_dd_add_product(sum[i], -*c++, judged->l[j]);
-        for (int j = 0; j < p->n_l; j++)
-            x->rest_l[j] = sti_dd_value(sum[j]);
-        sti_saddle_solve(m->saddle, STI_WHOLE, x->rest_v, x->rest_l, x->step_v, x->step_l);
-        uncertain = exact_velocity(reduction, r, judged->v, x);
-        for (int i = 0; i < p->n_v; i++)
-            judged->v[i] += x->step_v[i];
-        for (int j = 0; j < p->n_l; j++)
-            judged->l[j] += x->step_l[j];
-    }
-    const double joint = m->local == NULL ? sti_saddle_joint_residual(m->saddle, judged->v, judged->l) : 0.0;
-    const double scale = sti_residual_scale(reduction);
-    double push = 0.0, b = 0.0;
-    for (int j = 0; j < p->n_r; j++) {
-        push += r[j] * r[j];
-        b += reduction->b[j] * reduction->b[j];
-    }
-    push = 2.0 * DBL_EPSILON * sqrt(push); /* the laws' own rounding, of r - P(r - rho u^) */
-    sti_residual_at(reduction, r, x->u, &judged->residual);
-    judged->residual.rounding = (uncertain + push) / (scale > 0.0 ? scale : 1.0);
-    if (reduction->all_errors)
-        judged->residual.rounding = fmax(judged->residual.rounding, push / (b > 0.0 ? sqrt(b) : 1.0));
-    if (!is_in_range(reduction)) judged->residual.rounding = INFINITY;
-    judged->residual.joint = p->n_l > 0 ? joint : 0.0;
-    memcpy(judged->u, x->u, (size_t)p->n_r * sizeof *judged->u);
-}
-
 st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
                                st_Error *err)
 {
@@ -316,7 +230,72 @@ st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double
     x.rest_l = x.step_v + n_v;
     x.step_l = x.rest_l + n_l;
     x.u = x.step_l + n_l;
-    judge_again(reduction, r, &x);
-    *residual = reduction->judged->residual;
+    sti_Judged *judged = reduction->judged;
+    double uncertain = 0.0;
+    if (m->local != NULL) {
+        const st_Sparse *W = &m->local->W;
+        for (int j = 0; j < p->n_r; j++)
+            x.sum[j] = sti_dd(m->local->b[j]);
+        for (int j = 0; j < p->n_r; j++)
+            for (int64_t e = W->p[j]; e < W->p[j + 1]; e++)
+                x.sum[W->i[e]] = sti_dd_add_product(x.sum[W->i[e]], W->x[e], r[j]);
+        for (int j = 0; j < p->n_r; j++)
+            x.u[j] = sti_dd_value(x.sum[j]);
+    } else {
+        /* The residuals of A v - G l = f + H r and G'v + Cb l = -g. */
+        sti_Dd *sum = x.sum;
+        const double *a = p->A.x;
+        for (int i = 0; i < p->n_v; i++)
+            sum[i] = sti_dd(p->f[i]);
+        for (int j = 0; j < p->n_r; j++)
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                sum[p->H.i[e]] = sti_dd_add_product(sum[p->H.i[e]], p->H.x[e], r[j]);
+        for (int j = 0; j < p->n_l; j++)
+            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+                sum[p->G.i[e]] = sti_dd_add_product(sum[p->G.i[e]], p->G.x[e], judged->l[j]);
+        for (int k = 0; k < p->A.n_blocks; k++) {
+            const int first = p->A.first[k], end = p->A.first[k + 1];
+            const bool diagonal = p->A.diagonal != NULL && p->A.diagonal[k];
+            for (int i = first; i < end; i++)
+                for (int j = diagonal ? i : first; j < (diagonal ? i + 1 : end); j++)
+                    sum[i] = sti_dd_add_product(sum[i], -*a++, judged->v[j]);
+        }
+        for (int i = 0; i < p->n_v; i++)
+            x.rest_v[i] = sti_dd_value(sum[i]);
+        for (int j = 0; j < p->n_l; j++) {
+            sum[j] = sti_dd(-p->g[j]);
+            for (int64_t e = p->G.p[j]; e < p->G.p[j + 1]; e++)
+                sum[j] = sti_dd_add_product(sum[j], -p->G.x[e], judged->v[p->G.i[e]]);
+        }
+        const double *c = p->Cb.x;
+        for (int k = 0; k < p->Cb.n_blocks; k++)
+            for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
+                for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
+                    sum[i] = sti_dd_add_product(sum[i], -*c++, judged->l[j]);
+        for (int j = 0; j < p->n_l; j++)
+            x.rest_l[j] = sti_dd_value(sum[j]);
+        sti_saddle_solve(m->saddle, STI_WHOLE, x.rest_v, x.rest_l, x.step_v, x.step_l);
+        uncertain = exact_velocity(reduction, r, judged->v, &x);
+        for (int i = 0; i < p->n_v; i++)
+            judged->v[i] += x.step_v[i];
+        for (int j = 0; j < p->n_l; j++)
+            judged->l[j] += x.step_l[j];
+    }
+    const double joint = m->local == NULL ? sti_saddle_joint_residual(m->saddle, judged->v, judged->l) : 0.0;
+    const double scale = sti_residual_scale(reduction);
+    double push = 0.0, b = 0.0;
+    for (int j = 0; j < p->n_r; j++) {
+        push += r[j] * r[j];
+        b += reduction->b[j] * reduction->b[j];
+    }
+    push = 2.0 * DBL_EPSILON * sqrt(push); /* the laws' own rounding, of r - P(r - rho u^) */
+    sti_residual_at(reduction, r, x.u, &judged->residual);
+    judged->residual.rounding = (uncertain + push) / (scale > 0.0 ? scale : 1.0);
+    if (reduction->all_errors)
+        judged->residual.rounding = fmax(judged->residual.rounding, push / (b > 0.0 ? sqrt(b) : 1.0));
+    if (!is_in_range(reduction)) judged->residual.rounding = INFINITY;
+    judged->residual.joint = p->n_l > 0 ? joint : 0.0;
+    memcpy(judged->u, x.u, (size_t)p->n_r * sizeof *judged->u);
+    *residual = judged->residual;
     return ST_OK;
 }

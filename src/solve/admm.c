@@ -52,14 +52,35 @@ static st_Status admm_factorise(Admm *s, const st_Problem *p, st_Error *err)
     return sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err);
 }
 
-static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *err)
+static st_Status admm_solve(void *workspace, sti_Task *task, st_Error *err)
 {
+    Admm admm = {.base = task->factored, .W = &task->factored->W}, *s = &admm;
     const st_Problem *p = task->problem;
+    const int n = p->n_r;
+    const size_t bytes = sizeof(double) * (size_t)n;
+    bool formed = false;
+    task->iterations = 0;
+    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
+    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
+    if (!formed) return ST_OK;
+    const sti_Room rooms[] = {STI_ROOM(s->z, n),           STI_ROOM(s->z_last, n), STI_ROOM(s->y, n),
+                              STI_ROOM(s->weight, n),      STI_ROOM(s->before, n), STI_ROOM(s->point, n),
+                              STI_ROOM(s->x, s->W->x_size)};
+    STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
+    for (int c = 0; c < p->n_contacts; c++) {
+        sti_law_project(&p->contact[c], task->r + p->contact[c].first);
+        for (int d = 0; d < p->contact[c].dim; d++)
+            s->weight[p->contact[c].first + d] = 1.0 / task->reduction->rho[c];
+    }
+    memcpy(s->z, task->r, bytes);
+    memset(s->y, 0, bytes);
+    for (int j = 0; j < n && !s->starts; j++)
+        s->starts = s->z[j] != 0.0;
     const double *parameter = task->parameters[STI_SOLVER_admm];
     const bool accelerated = parameter[ACCELERATE] >= 0.5;
     double apart = 0.0, moved = 0.0;
     int next_change = 10;
-    STI_TRY(sti_anderson_begin(anderson, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err));
+    STI_TRY(sti_anderson_begin(workspace, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err));
     sti_factored_judge(s->base, task, s->z); /* z is the result */
     s->beta = parameter[PENALTY];
     for (int c = 0; c < p->n_contacts && s->starts; c++) { /* the multiplier of a solution: u^ = -beta E y */
@@ -115,7 +136,7 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
             /* The iteration maps z + y, of which z is the projection. */
             for (int row = 0; row < p->n_r; row++)
                 s->point[row] = s->z[row] + s->y[row];
-            sti_anderson_next(anderson, s->before, s->point, NULL);
+            sti_anderson_next(workspace, s->before, s->point, NULL);
             memcpy(s->z, s->point, sizeof *s->z * (size_t)p->n_r);
             for (int c = 0; c < p->n_contacts; c++)
                 sti_law_project(&p->contact[c], s->z + p->contact[c].first);
@@ -129,36 +150,8 @@ static st_Status run(Admm *s, sti_Task *task, sti_Anderson *anderson, st_Error *
             s->y[row] /= factor; /* y is the multiplier divided by beta */
         next_change = task->iterations + task->iterations / 2 + 10;
         STI_TRY(admm_factorise(s, p, err));
-        STI_TRY(sti_anderson_begin(anderson, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err)); /* another map */
+        STI_TRY(sti_anderson_begin(workspace, p->n_r, 0, STI_ANDERSON_WINDOW, s->weight, err)); /* another map */
     }
-    return ST_OK;
-}
-
-static st_Status admm_solve(void *workspace, sti_Task *task, st_Error *err)
-{
-    Admm admm = {.base = task->factored, .W = &task->factored->W}, *s = &admm;
-    const st_Problem *p = task->problem;
-    const int n = p->n_r;
-    const size_t bytes = sizeof(double) * (size_t)n;
-    bool formed = false;
-    task->iterations = 0;
-    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
-    STI_TRY(sti_factored_begin(s->base, task, &formed, err));
-    if (!formed) return ST_OK;
-    const sti_Room rooms[] = {STI_ROOM(s->z, n),           STI_ROOM(s->z_last, n), STI_ROOM(s->y, n),
-                              STI_ROOM(s->weight, n),      STI_ROOM(s->before, n), STI_ROOM(s->point, n),
-                              STI_ROOM(s->x, s->W->x_size)};
-    STI_TRY(sti_factored_room(s->base, task, rooms, sizeof rooms / sizeof rooms[0], err));
-    for (int c = 0; c < p->n_contacts; c++) {
-        sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-        for (int d = 0; d < p->contact[c].dim; d++)
-            s->weight[p->contact[c].first + d] = 1.0 / task->reduction->rho[c];
-    }
-    memcpy(s->z, task->r, bytes);
-    memset(s->y, 0, bytes);
-    for (int j = 0; j < n && !s->starts; j++)
-        s->starts = s->z[j] != 0.0;
-    STI_TRY(run(s, task, workspace, err));
     memcpy(task->r, s->base->best, bytes);
     return ST_OK;
 }

@@ -44,16 +44,6 @@ static bool is_cross(const sti_ByBodies *s, int c)
     return node_at(s, c, 0) >= 0 && node_at(s, c, 1) >= 0;
 }
 
-/* The entry of row `row` in column `column`; it is added where there is none. */
-static int64_t find_body_entry(sti_ByBodies *s, int64_t *end, int row, int column)
-{
-    int64_t e = s->p[row];
-    while (e < end[row] && s->j[e] != column)
-        e++;
-    if (e == end[row]) s->j[end[row]++] = column;
-    return e;
-}
-
 st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t serial, st_Error *err)
 {
     const int64_t contacts = graph->problem->n_contacts;
@@ -101,9 +91,16 @@ st_Status sti_by_bodies_begin(sti_ByBodies *s, const sti_Graph *graph, int64_t s
         s->end[k] = s->p[k] + 1;
     }
     for (int c = 0; c < contacts; c++)
-        for (int side = 0; side < 2; side++)
-            s->cross[2 * (ptrdiff_t)c + side] =
-                is_cross(s, c) ? find_body_entry(s, s->end, node_at(s, c, side), node_at(s, c, 1 - side)) : -1;
+        for (int side = 0; side < 2; side++) {
+            s->cross[2 * (ptrdiff_t)c + side] = -1;
+            if (!is_cross(s, c)) continue;
+            const int row = node_at(s, c, side), column = node_at(s, c, 1 - side);
+            int64_t e = s->p[row];
+            while (e < s->end[row] && s->j[e] != column)
+                e++;
+            if (e == s->end[row]) s->j[s->end[row]++] = column;
+            s->cross[2 * (ptrdiff_t)c + side] = e;
+        }
 
     /* Gaps between the rows go; `moved` of a row is how far its entries move. */
     int64_t at = 0;

@@ -105,38 +105,6 @@ static double evaluate_contacts(Newton *s, const sti_Task *task, const double *r
     return merit;
 }
 
-/* Block row of contact c in (2), and its right-hand side. */
-static void assemble_row(Newton *s, int c, int64_t *entry, int64_t *at, double *side)
-{
-    const int dim = s->W->first[c + 1] - s->W->first[c];
-    const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
-    const double *rho = s->rho + s->W->first[c];
-    double moved[ST_MAX_DIM] = {0}; /* W_co d_o of the open contacts o */
-    for (int64_t e = s->W->p[c]; e < s->W->p[c + 1]; e++) {
-        const int o = s->W->j[e], columns = s->W->first[o + 1] - s->W->first[o];
-        const double *W = s->W->x + s->W->start[e];
-        if (s->place[o] < 0) {
-            const double *F = s->F + s->W->first[o];
-            for (int i = 0; i < dim; i++)
-                for (int k = 0; k < columns; k++)
-                    moved[i] -= W[i * columns + k] * F[k];
-            continue;
-        }
-        double *x = s->x + *at;
-        sti_slope_multiply(B, W, dim, columns, x);
-        for (int i = 0; i < dim * dim && o == c; i++)
-            x[i] += A[i] + s->alpha / rho[i % dim] * B[i];
-        s->j[*entry] = s->place[o];
-        s->start[(*entry)++] = *at;
-        *at += dim * columns;
-    }
-    for (int i = 0; i < dim; i++) {
-        side[i] = -s->F[s->W->first[c] + i];
-        for (int k = 0; k < dim; k++)
-            side[i] -= B[i * dim + k] * moved[k];
-    }
-}
-
 /* The step d of (2), and W d, by the bodies' velocities. */
 static st_Status find_step_by_bodies(Newton *s, const sti_Task *task, st_Error *err)
 {
@@ -162,7 +130,35 @@ static st_Status find_step_by_contacts(Newton *s, const sti_Task *task, st_Error
     s->p[0] = 0;
     for (int k = 0; k < s->n_active; k++) {
         const int c = s->active[k];
-        assemble_row(s, c, &entry, &at, s->side + s->first[k]);
+        /* Block row of contact c in (2), and its right-hand side. */
+        double *side = s->side + s->first[k];
+        const int dim = s->W->first[c + 1] - s->W->first[c];
+        const double *A = s->A + BLOCK * (int64_t)c, *B = s->B + BLOCK * (int64_t)c;
+        const double *rho = s->rho + s->W->first[c];
+        double moved[ST_MAX_DIM] = {0}; /* W_co d_o of the open contacts o */
+        for (int64_t e = s->W->p[c]; e < s->W->p[c + 1]; e++) {
+            const int o = s->W->j[e], columns = s->W->first[o + 1] - s->W->first[o];
+            const double *W = s->W->x + s->W->start[e];
+            if (s->place[o] < 0) {
+                const double *F = s->F + s->W->first[o];
+                for (int i = 0; i < dim; i++)
+                    for (int column = 0; column < columns; column++)
+                        moved[i] -= W[i * columns + column] * F[column];
+                continue;
+            }
+            double *x = s->x + at;
+            sti_slope_multiply(B, W, dim, columns, x);
+            for (int i = 0; i < dim * dim && o == c; i++)
+                x[i] += A[i] + s->alpha / rho[i % dim] * B[i];
+            s->j[entry] = s->place[o];
+            s->start[entry++] = at;
+            at += dim * columns;
+        }
+        for (int i = 0; i < dim; i++) {
+            side[i] = -s->F[s->W->first[c] + i];
+            for (int column = 0; column < dim; column++)
+                side[i] -= B[i * dim + column] * moved[column];
+        }
         s->first[k + 1] = s->first[k] + p->contact[c].dim;
         s->p[k + 1] = entry;
     }

@@ -143,31 +143,6 @@ static inline double visit_row_contact(const Nsgs *s, const sti_Task *task, int 
     return moved;
 }
 
-/* All contacts once; returns | change of r | in the judge's scale. */
-static double sweep_rows(const Nsgs *s, const sti_Task *task, bool backwards)
-{
-    const int n = task->problem->n_contacts;
-    double sum = 0.0;
-    for (int k = 0; k < n; k++) {
-        const int c = backwards ? n - 1 - k : k;
-        switch (s->local[c].contact->dim) {
-        case 1:
-            sum += visit_row_contact(s, task, c, 1);
-            break;
-        case 2:
-            sum += visit_row_contact(s, task, c, 2);
-            break;
-        case 3:
-            sum += visit_row_contact(s, task, c, 3);
-            break;
-        default:
-            sum += visit_row_contact(s, task, c, s->local[c].contact->dim);
-            break;
-        }
-    }
-    return sqrt(sum) / s->scale;
-}
-
 /* A better r from the last ones, made to obey the laws' sets, and v = v_free + Y r again. */
 static void nsgs_accelerate(Nsgs *s, const sti_Task *task)
 {
@@ -349,7 +324,27 @@ static st_Status nsgs_solve(void *workspace, sti_Task *task, st_Error *err)
     for (int k = 1; k <= task->max_iterations && least > task->tolerance && !sti_work_ends(task->work); k++) {
         const bool backwards = k % 2 == 0;
         if (!backwards) memcpy(s->last, task->r, bytes);
-        const double change = sweep_rows(s, task, backwards);
+        /* All contacts once; `change` is | change of r | in the judge's scale. */
+        const int n = task->problem->n_contacts;
+        double sum = 0.0;
+        for (int e = 0; e < n; e++) {
+            const int c = backwards ? n - 1 - e : e;
+            switch (s->local[c].contact->dim) {
+            case 1:
+                sum += visit_row_contact(s, task, c, 1);
+                break;
+            case 2:
+                sum += visit_row_contact(s, task, c, 2);
+                break;
+            case 3:
+                sum += visit_row_contact(s, task, c, 3);
+                break;
+            default:
+                sum += visit_row_contact(s, task, c, s->local[c].contact->dim);
+                break;
+            }
+        }
+        const double change = sqrt(sum) / s->scale;
         sti_work_visits(task->work, task->problem->n_contacts);
         task->iterations = k;
         sti_task_report(task, task->r);

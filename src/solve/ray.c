@@ -107,58 +107,6 @@ static st_ContactLaw free_row(int first)
     return (st_ContactLaw){.law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = -INFINITY, .hi = INFINITY};
 }
 
-/* Rows: normals, then (global: momentum,) equality rows. Columns: r, v, l. */
-static st_Status conditions_of_friction(Conditions *k, const st_FrictionProblem *p, st_Error *err)
-{
-    const bool global = p->form == ST_FORM_GLOBAL;
-    const int n_c = p->n_contacts, n_r = p->dim * n_c, n_v = global ? p->n_v : 0, dim = p->dim;
-    const st_Sparse *all[] = {&p->W, &p->V, &p->V, &p->R, &p->M, &p->H, &p->H, &p->G, &p->G};
-    int64_t entries = 0;
-    for (int m = 0; m < 9; m++)
-        entries += all[m]->p != NULL ? all[m]->p[all[m]->n_cols] : 0;
-    STI_TRY(conditions_reserve(k, n_c + n_v + p->n_l, n_r + n_v + p->n_l, entries, err));
-    for (int j = 0; j < (global ? n_r : p->W.n_cols); j++) { /* normal velocities */
-        const st_Sparse *A = global ? &p->H : &p->W;
-        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++) {
-            if (global && j % dim == 0) put(k, j / dim, n_r + A->i[e], A->x[e]);
-            if (!global && A->i[e] % dim == 0) put(k, A->i[e] / dim, j, A->x[e]);
-        }
-    }
-    for (int c = 0; c < n_c; c++) {
-        k->c[c] = (global ? p->w : p->q)[dim * c];
-        k->contact[k->n_contacts++] = (st_ContactLaw){.law = ST_LAW_CONE,
-                                                      .dim = dim,
-                                                      .first = dim * c,
-                                                      .mu = p->mu[c],
-                                                      .mu_roll = dim >= 5 ? p->mu_roll[c] : 0.0,
-                                                      .mu_spin = dim == 4 || dim == 6 ? p->mu_spin[c] : 0.0};
-    }
-    for (int j = n_r; j < k->columns; j++)
-        k->contact[k->n_contacts++] = free_row(j);
-    for (int i = n_c; i < k->rows; i++)
-        k->equality[i] = true;
-    if (global) {
-        put_matrix(k, &p->M, false, 1.0, n_c, n_r);
-        put_matrix(k, &p->H, false, -1.0, n_c, 0);
-        for (int i = 0; i < n_v; i++)
-            k->c[n_c + i] = -p->f[i];
-    }
-    for (int j = 0; j < p->n_l; j++)
-        k->c[n_c + n_v + j] = global ? p->b[j] : p->s[j];
-    if (p->n_l > 0 && global) {
-        put_matrix(k, &p->G, false, -1.0, n_c, n_r + n_v);
-        put_matrix(k, &p->G, true, 1.0, n_c + n_v, n_r);
-    }
-    if (p->n_l > 0 && !global) {
-        put_matrix(k, &p->V, true, 1.0, n_c, 0);
-        put_matrix(k, &p->R, false, 1.0, n_c, n_r);
-        for (int j = 0; j < p->n_l; j++)
-            for (int64_t e = p->V.p[j]; e < p->V.p[j + 1]; e++)
-                if (p->V.i[e] % dim == 0) put(k, p->V.i[e] / dim, n_r + j, p->V.x[e]);
-    }
-    return ST_OK;
-}
-
 /* The power of two nearest to 1/sqrt(x): products with it are exact. */
 static double inverse_length(double x)
 {
@@ -446,7 +394,54 @@ st_Status st_friction_contradiction(const st_FrictionProblem *problem, double *m
     STI_TRY(st_friction_check(problem, err));
     if (margin == NULL) return sti_fail(err, ST_ERR_ARGUMENT, "the destination is NULL");
     *margin = 0.0;
-    STI_TRY(conditions_of_friction(&k, problem, err));
+    /* Rows: normals, then (global: momentum,) equality rows. Columns: r, v, l. */
+    const bool global = problem->form == ST_FORM_GLOBAL;
+    const int n_c = problem->n_contacts, n_r = problem->dim * n_c, n_v = global ? problem->n_v : 0, dim = problem->dim;
+    const st_Sparse *all[] = {&problem->W, &problem->V, &problem->V, &problem->R, &problem->M,
+                              &problem->H, &problem->H, &problem->G, &problem->G};
+    int64_t entries = 0;
+    for (int m = 0; m < 9; m++)
+        entries += all[m]->p != NULL ? all[m]->p[all[m]->n_cols] : 0;
+    STI_TRY(conditions_reserve(&k, n_c + n_v + problem->n_l, n_r + n_v + problem->n_l, entries, err));
+    for (int j = 0; j < (global ? n_r : problem->W.n_cols); j++) { /* normal velocities */
+        const st_Sparse *A = global ? &problem->H : &problem->W;
+        for (int64_t e = A->p[j]; e < A->p[j + 1]; e++) {
+            if (global && j % dim == 0) put(&k, j / dim, n_r + A->i[e], A->x[e]);
+            if (!global && A->i[e] % dim == 0) put(&k, A->i[e] / dim, j, A->x[e]);
+        }
+    }
+    for (int c = 0; c < n_c; c++) {
+        k.c[c] = (global ? problem->w : problem->q)[dim * c];
+        k.contact[k.n_contacts++] = (st_ContactLaw){.law = ST_LAW_CONE,
+                                                    .dim = dim,
+                                                    .first = dim * c,
+                                                    .mu = problem->mu[c],
+                                                    .mu_roll = dim >= 5 ? problem->mu_roll[c] : 0.0,
+                                                    .mu_spin = dim == 4 || dim == 6 ? problem->mu_spin[c] : 0.0};
+    }
+    for (int j = n_r; j < k.columns; j++)
+        k.contact[k.n_contacts++] = free_row(j);
+    for (int i = n_c; i < k.rows; i++)
+        k.equality[i] = true;
+    if (global) {
+        put_matrix(&k, &problem->M, false, 1.0, n_c, n_r);
+        put_matrix(&k, &problem->H, false, -1.0, n_c, 0);
+        for (int i = 0; i < n_v; i++)
+            k.c[n_c + i] = -problem->f[i];
+    }
+    for (int j = 0; j < problem->n_l; j++)
+        k.c[n_c + n_v + j] = global ? problem->b[j] : problem->s[j];
+    if (problem->n_l > 0 && global) {
+        put_matrix(&k, &problem->G, false, -1.0, n_c, n_r + n_v);
+        put_matrix(&k, &problem->G, true, 1.0, n_c + n_v, n_r);
+    }
+    if (problem->n_l > 0 && !global) {
+        put_matrix(&k, &problem->V, true, 1.0, n_c, 0);
+        put_matrix(&k, &problem->R, false, 1.0, n_c, n_r);
+        for (int j = 0; j < problem->n_l; j++)
+            for (int64_t e = problem->V.p[j]; e < problem->V.p[j + 1]; e++)
+                if (problem->V.i[e] % dim == 0) put(&k, problem->V.i[e] / dim, n_r + j, problem->V.x[e]);
+    }
     k.cancel = problem->cancel;
     k.cancel_ctx = problem->cancel_ctx;
     return contradiction(&k, margin, err);

@@ -167,31 +167,6 @@ static double unknown_along(const Unknown *unknown, const double *x)
     return sum;
 }
 
-/* M = P'W P + E. */
-static void form_M(Lemke *lemke, int n_r)
-{
-    int64_t n = lemke->n;
-    for (int64_t i = 0; i < n; i++) {
-        const Unknown *unknown = &lemke->unknown[i];
-        double *PW = lemke->PW, *row = lemke->M + i * n;
-        memset(PW, 0, (size_t)n_r * sizeof *PW);
-        for (int k = 0; k < unknown->rows; k++)
-            for (int j = 0; j < n_r; j++)
-                PW[j] += unknown->d[k] * lemke->W[(int64_t)(unknown->row + k) * n_r + j];
-        for (int64_t j = 0; j < n; j++)
-            row[j] = unknown_along(&lemke->unknown[j], PW);
-    }
-    for (int64_t i = 0; i < n; i++) {
-        const Unknown *unknown = &lemke->unknown[i];
-        if (unknown->rows > 0) continue;
-        if (unknown->normal >= 0) lemke->M[i * n + unknown->normal] = unknown->mu;
-        for (int64_t j = unknown->impulse; j < unknown->impulse + unknown->impulses; j++) {
-            lemke->M[i * n + j] = -1.0;
-            lemke->M[j * n + i] = 1.0;
-        }
-    }
-}
-
 /* u = W r + b */
 static void lemke_velocity(const Lemke *lemke, const sti_Task *task, const double *r, double *u)
 {
@@ -313,7 +288,26 @@ static st_Status lemke_prepare(Lemke *lemke, const sti_Task *task, st_Error *err
         if (has_friction(contact)) add_friction(lemke, contact, block_scale(block, contact->dim, 1, contact->dim), &at);
     }
 
-    form_M(lemke, problem->n_r);
+    /* M, row by row. */
+    for (int64_t i = 0; i < lemke->n; i++) {
+        const Unknown *unknown = &lemke->unknown[i];
+        double *PW = lemke->PW, *row = lemke->M + i * lemke->n;
+        memset(PW, 0, (size_t)problem->n_r * sizeof *PW);
+        for (int k = 0; k < unknown->rows; k++)
+            for (int j = 0; j < problem->n_r; j++)
+                PW[j] += unknown->d[k] * lemke->W[(int64_t)(unknown->row + k) * problem->n_r + j];
+        for (int64_t j = 0; j < lemke->n; j++)
+            row[j] = unknown_along(&lemke->unknown[j], PW);
+    }
+    for (int64_t i = 0; i < lemke->n; i++) {
+        const Unknown *unknown = &lemke->unknown[i];
+        if (unknown->rows > 0) continue;
+        if (unknown->normal >= 0) lemke->M[i * lemke->n + unknown->normal] = unknown->mu;
+        for (int64_t j = unknown->impulse; j < unknown->impulse + unknown->impulses; j++) {
+            lemke->M[i * lemke->n + j] = -1.0;
+            lemke->M[j * lemke->n + i] = 1.0;
+        }
+    }
     form_q(lemke, task);
     return ST_OK;
 }
