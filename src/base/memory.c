@@ -140,31 +140,6 @@ void sti_free_spans(const st_Allocator *allocator, void *block, const sti_Span *
     sti_free(allocator, block, (int64_t)block_bytes(span, n), 1);
 }
 
-/* Moves the first `count` elements to room for `wanted`, the rest is zero; the old room is freed. NULL: refused, and
- * the old room is kept. */
-static void *move_to_larger(const st_Allocator *allocator, void *memory, int64_t count, int64_t wanted, size_t size)
-{
-    if (source_of(allocator, (size_t)count * size).alloc == default_alloc &&
-        (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size && memory_is_large((size_t)count * size)) {
-        /* Moves the pages to a longer range. Pages that were never written are not copied and still cost nothing. NULL:
-         * not possible. */
-        const size_t bytes = (size_t)count * size;
-        const size_t longer = (size_t)wanted * size;
-#if defined(STI_PAGES)
-        void *moved = mremap(memory, bytes, longer, MREMAP_MAYMOVE);
-        return moved != MAP_FAILED ? moved : NULL;
-#else
-        (void)memory, (void)bytes, (void)longer;
-        return NULL;
-#endif
-    }
-    void *larger = sti_alloc(allocator, wanted, size);
-    if (larger == NULL) return NULL;
-    if (count > 0) memcpy(larger, memory, (size_t)count * size);
-    sti_free(allocator, memory, count, size);
-    return larger;
-}
-
 /* [bytes] From here on capacity grows by a 32nd; half would waste too much in large piles. */
 enum { LARGE_ARRAY = 512 << 10 };
 
@@ -174,7 +149,19 @@ st_Status sti_grow(const st_Allocator *allocator, void **memory, int64_t *capaci
     if (count <= *capacity) return ST_OK;
     const int64_t more = *capacity / ((size_t)*capacity * size >= LARGE_ARRAY ? 32 : 2);
     const int64_t wanted = count < *capacity + more ? *capacity + more : count;
-    void *larger = move_to_larger(allocator, *memory, *capacity, wanted, size);
+    void *larger = NULL;
+    if (source_of(allocator, (size_t)*capacity * size).alloc == default_alloc &&
+        (uint64_t)wanted <= (SIZE_MAX - STI_ALIGN) / size && memory_is_large((size_t)*capacity * size)) {
+        /* Moves the pages to a longer range. Pages that were never written are not copied and still cost nothing. */
+#if defined(STI_PAGES)
+        larger = mremap(*memory, (size_t)*capacity * size, (size_t)wanted * size, MREMAP_MAYMOVE);
+        if (larger == MAP_FAILED) larger = NULL;
+#endif
+    } else {
+        larger = sti_alloc(allocator, wanted, size);
+        if (larger != NULL && *capacity > 0) memcpy(larger, *memory, (size_t)*capacity * size);
+        if (larger != NULL) sti_free(allocator, *memory, *capacity, size);
+    }
     if (larger == NULL)
         return sti_fail(err, ST_ERR_MEMORY, "out of memory: %lld elements of %zu bytes were refused", (long long)wanted,
                         size);

@@ -13,17 +13,12 @@ static uint64_t names_hash(int scope, const char *text)
     return h;
 }
 
-static bool is_entry(const sti_Names *names, int index, int scope, const char *name)
-{
-    return names->scope[index] == scope && strcmp(names->name[index], name) == 0;
-}
-
 /* The slot of `name`, or the empty slot where it would be. */
 static int64_t names_probe(const sti_Names *names, int scope, const char *name)
 {
     int64_t s = (int64_t)(names_hash(scope, name) & (uint64_t)(names->n_slots - 1));
-    while (names->slot[s] != 0 && !is_entry(names, names->slot[s] - 1, scope, name))
-        s = (s + 1) & (names->n_slots - 1);
+    for (int k; (k = names->slot[s] - 1) >= 0; s = (s + 1) & (names->n_slots - 1))
+        if (names->scope[k] == scope && strcmp(names->name[k], name) == 0) break;
     return s;
 }
 

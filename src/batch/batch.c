@@ -542,19 +542,6 @@ void st_batch_cancel_when(st_Batch *b, bool (*ask)(void *ctx), void *ctx)
 
 /* ---- step --------------------------------------------------------------------------------------- */
 
-/* One step of h, in several parts if located collisions end steps early. */
-static st_Status advance_world(st_Batch *b, st_System *system, int world, st_Error *err)
-{
-    const double h = b->system_def.h;
-    for (double rest = h; rest > 1e-6 * h;) {
-        st_StepInfo info = st_step_info();
-        STI_TRY(st_system_step(system, rest, &info, err));
-        b->world[world].info = info;
-        rest -= info.h;
-    }
-    return ST_OK;
-}
-
 static void note_failure(st_Batch *b, int world, st_Status status, const st_Error *err)
 {
     sti_BatchWorld *w = &b->world[world];
@@ -611,7 +598,15 @@ static void step_world(void *ctx, int k)
     for (int i = 0; i < n && status == ST_OK; i++) {
         if (b->ask != NULL && b->ask(b->ask_ctx)) st_batch_cancel(b);
         if (atomic_load_explicit(&b->cancelled, memory_order_relaxed)) break;
-        status = advance_world(b, system, k, &err);
+        /* One step of h, in several parts if located collisions end steps early. */
+        const double h = b->system_def.h;
+        for (double rest = h; rest > 1e-6 * h && status == ST_OK;) {
+            st_StepInfo info = st_step_info();
+            status = st_system_step(system, rest, &info, &err);
+            if (status != ST_OK) break;
+            b->world[k].info = info;
+            rest -= info.h;
+        }
     }
     st_Error why = {0};
     const st_Status closed = close_world(b, k, worker, &why);

@@ -18,11 +18,6 @@
 
 /* ---- start --------------------------------------------------------------------------------------- */
 
-static bool moves(const sti_RobotJoint *joint)
-{
-    return !joint->floating && joint->type != ST_JOINT_FIXED;
-}
-
 /* Has the joint a single coordinate, to which positions, mimics and limits can refer? */
 static bool has_coordinate(const sti_RobotJoint *joint)
 {
@@ -903,7 +898,8 @@ st_Status sti_robot_assemble(sti_Robot *robot)
     robot->reader->n_trees += robot->n_links;
     for (int k = 0; k < robot->n_links; k++) {
         const sti_RobotLink *link = &robot->links[k];
-        bool kept = moves(&link->joint) || (link->body == k && !link->joint.floating && !is_welded_to_world(link));
+        const bool moves = !link->joint.floating && link->joint.type != ST_JOINT_FIXED;
+        bool kept = moves || (link->body == k && !link->joint.floating && !is_welded_to_world(link));
         if (kept) {
             const sti_RobotJoint *j = &link->joint;
             const char *word = st_joint_type_name(j->type);

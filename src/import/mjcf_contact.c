@@ -280,64 +280,6 @@ static st_Status write_apart_bodies(sti_Reader *reader, const Groups *groups)
                              at->file, MOST_GROUPS, mixed);
 }
 
-static st_Status write_filters(sti_Reader *reader)
-{
-    const sti_Geoms *geoms = reader->geoms;
-    /* The number of groups that the scene itself uses; 0 is always one of them. */
-    const json_t *ground = json_object_get(reader->root, "ground"), *bodies = json_object_get(reader->root, "bodies");
-    uint32_t bits = 1 | bits_of(ground, "groups") | bits_of(ground, "touches");
-    for (size_t k = 0; k < json_array_size(bodies); k++) {
-        const json_t *shapes = json_object_get(json_array_get(bodies, k), "shapes");
-        bits |= bits_of(shapes, "groups") | bits_of(shapes, "touches");
-    }
-    int n = 0;
-    while (n < 32 && bits >> n != 0)
-        n++;
-    const int own = n;
-    Groups groups = {.n = geoms->n_filters};
-    st_Status status = ST_OK;
-    if (groups.n == 1) return ST_OK;
-    groups.touch = malloc((size_t)groups.n * (size_t)groups.n);
-    if (groups.touch == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
-    const int n_kinds = groups.n;
-    int next = own;
-    for (int i = 0; i < n_kinds; i++)
-        for (int k = 0; k < n_kinds; k++) {
-            const Filter *a = &geoms->filter[i], *b = &geoms->filter[k];
-            groups.touch[i * n_kinds + k] = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
-        }
-    for (int k = 0; k < geoms->n_pairs; k++) {
-        const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
-        groups.touch[x * n_kinds + y] = groups.touch[y * n_kinds + x] = 1;
-    }
-    for (int i = 1; i < n_kinds; i++) {
-        int like = 0; /* the first kind that touches the same kinds */
-        while (memcmp(&groups.touch[like * n_kinds], &groups.touch[i * n_kinds], (size_t)n_kinds) != 0)
-            like++;
-        if (like == i && next == MOST_GROUPS) groups.shared = true;
-        groups.of[i] = like < i ? groups.of[like] : (uint8_t)(next < MOST_GROUPS ? next++ : MOST_GROUPS - 1);
-    }
-    for (int i = 0; i < n_kinds; i++)
-        for (int k = 0; k < n_kinds; k++)
-            if (groups.touch[i * n_kinds + k] != 0) groups.touches[groups.of[i]] |= 1u << groups.of[k];
-    for (int g = 0; g < MOST_GROUPS; g++) /* other groups of the scene touch the same groups as its first */
-        for (int k = 1; k < own && (groups.touches[g] & 1) != 0; k++)
-            groups.touches[g] |= 1u << k;
-    for (int64_t k = 0; k < geoms->n_uses && status == ST_OK; k++) {
-        const Use *use = &geoms->use[k];
-        const int own_group = groups.of[use->filter];
-        json_t *touches = json_array(), *group = own_group > 0 ? json_pack("[i]", own_group) : NULL;
-        for (int g = 0; g < MOST_GROUPS; g++)
-            if ((groups.touches[own_group] >> g & 1) != 0) touches = sti_append_to(touches, json_integer(g));
-        bool failed = own_group > 0 && json_object_set_new(use->shape, "groups", group) != 0;
-        failed = json_object_set_new(use->shape, "touches", touches) != 0 || failed;
-        if (failed) status = sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
-    }
-    if (status == ST_OK && groups.shared) status = write_apart_bodies(reader, &groups);
-    free(groups.touch);
-    return status;
-}
-
 /* ---- friction ------------------------------------------------------------------------------------ */
 
 /* The friction between two surfaces by MuJoCo's rule; 0 in directions that the contact does not have. */
@@ -440,7 +382,59 @@ st_Status sti_geoms_finish(sti_Reader *reader)
         json_decref(members);
         if (failed) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
     }
-    return write_filters(reader);
+    /* The number of groups that the scene itself uses; 0 is always one of them. */
+    const json_t *ground = json_object_get(reader->root, "ground"), *bodies = json_object_get(reader->root, "bodies");
+    uint32_t bits = 1 | bits_of(ground, "groups") | bits_of(ground, "touches");
+    for (size_t k = 0; k < json_array_size(bodies); k++) {
+        const json_t *shapes = json_object_get(json_array_get(bodies, k), "shapes");
+        bits |= bits_of(shapes, "groups") | bits_of(shapes, "touches");
+    }
+    int n = 0;
+    while (n < 32 && bits >> n != 0)
+        n++;
+    const int own = n;
+    Groups groups = {.n = geoms->n_filters};
+    st_Status status = ST_OK;
+    if (groups.n == 1) return ST_OK;
+    groups.touch = malloc((size_t)groups.n * (size_t)groups.n);
+    if (groups.touch == NULL) return sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    const int n_kinds = groups.n;
+    int next = own;
+    for (int i = 0; i < n_kinds; i++)
+        for (int k = 0; k < n_kinds; k++) {
+            const Filter *a = &geoms->filter[i], *b = &geoms->filter[k];
+            groups.touch[i * n_kinds + k] = (a->contype & b->conaffinity) != 0 || (b->contype & a->conaffinity) != 0;
+        }
+    for (int k = 0; k < geoms->n_pairs; k++) {
+        const int x = geoms->pair[k].a.filter, y = geoms->pair[k].b.filter;
+        groups.touch[x * n_kinds + y] = groups.touch[y * n_kinds + x] = 1;
+    }
+    for (int i = 1; i < n_kinds; i++) {
+        int like = 0; /* the first kind that touches the same kinds */
+        while (memcmp(&groups.touch[like * n_kinds], &groups.touch[i * n_kinds], (size_t)n_kinds) != 0)
+            like++;
+        if (like == i && next == MOST_GROUPS) groups.shared = true;
+        groups.of[i] = like < i ? groups.of[like] : (uint8_t)(next < MOST_GROUPS ? next++ : MOST_GROUPS - 1);
+    }
+    for (int i = 0; i < n_kinds; i++)
+        for (int k = 0; k < n_kinds; k++)
+            if (groups.touch[i * n_kinds + k] != 0) groups.touches[groups.of[i]] |= 1u << groups.of[k];
+    for (int g = 0; g < MOST_GROUPS; g++) /* other groups of the scene touch the same groups as its first */
+        for (int k = 1; k < own && (groups.touches[g] & 1) != 0; k++)
+            groups.touches[g] |= 1u << k;
+    for (int64_t k = 0; k < geoms->n_uses && status == ST_OK; k++) {
+        const Use *use = &geoms->use[k];
+        const int own_group = groups.of[use->filter];
+        json_t *touches = json_array(), *group = own_group > 0 ? json_pack("[i]", own_group) : NULL;
+        for (int g = 0; g < MOST_GROUPS; g++)
+            if ((groups.touches[own_group] >> g & 1) != 0) touches = sti_append_to(touches, json_integer(g));
+        bool failed = own_group > 0 && json_object_set_new(use->shape, "groups", group) != 0;
+        failed = json_object_set_new(use->shape, "touches", touches) != 0 || failed;
+        if (failed) status = sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory");
+    }
+    if (status == ST_OK && groups.shared) status = write_apart_bodies(reader, &groups);
+    free(groups.touch);
+    return status;
 }
 
 void sti_geoms_free(sti_Geoms *geoms)

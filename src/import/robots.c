@@ -217,27 +217,6 @@ st_Status sti_note_problem(sti_Robot *robot, st_Status status)
     return ST_OK;
 }
 
-static st_Status remark_skipped(sti_Robot *robot)
-{
-    char text[560] = "";
-    for (int k = 0; k < robot->n_skipped; k++) {
-        const sti_Skipped *s = &robot->skipped[k];
-        if (strlen(text) + 100 > sizeof text) {
-            sti_append(text, sizeof text, " and %d more", robot->n_skipped - k);
-            break;
-        }
-        sti_append(text, sizeof text, "%s%.60s", k > 0 ? ", " : "", s->what);
-        if (s->count > 1) sti_append(text, sizeof text, " (%d times)", s->count);
-    }
-    if (robot->n_meshes > 0)
-        STI_TRY(sti_remark(robot, "%d mesh%s touch%s as %s; \"meshes\": \"%s\" of the robot %s", robot->n_meshes,
-                           robot->n_meshes > 1 ? "es" : "", robot->n_meshes > 1 ? "" : "es",
-                           robot->def.meshes == STI_MESH_HULL ? "convex hulls" : "they are",
-                           robot->def.meshes == STI_MESH_HULL ? "mesh" : "hull",
-                           robot->def.meshes == STI_MESH_HULL ? "takes them as they are" : "takes their hulls"));
-    return text[0] != '\0' ? sti_remark(robot, "not carried over: %s", text) : ST_OK;
-}
-
 /* ---- meshes -------------------------------------------------------------------------------------- */
 
 /* Length of the folder of the scene file, including the slash. Relative paths start there. */
@@ -434,7 +413,23 @@ static st_Status import(sti_Robot *robot, const char *text, size_t length)
     if (status == ST_OK && robot->n_problems > 0) status = ST_ERR_FORMAT; /* each problem is in the reader's list */
     STI_TRY(status);
     STI_TRY(sti_robot_assemble(robot));
-    return remark_skipped(robot);
+    char words[560] = "";
+    for (int k = 0; k < robot->n_skipped; k++) {
+        const sti_Skipped *s = &robot->skipped[k];
+        if (strlen(words) + 100 > sizeof words) {
+            sti_append(words, sizeof words, " and %d more", robot->n_skipped - k);
+            break;
+        }
+        sti_append(words, sizeof words, "%s%.60s", k > 0 ? ", " : "", s->what);
+        if (s->count > 1) sti_append(words, sizeof words, " (%d times)", s->count);
+    }
+    if (robot->n_meshes > 0)
+        STI_TRY(sti_remark(robot, "%d mesh%s touch%s as %s; \"meshes\": \"%s\" of the robot %s", robot->n_meshes,
+                           robot->n_meshes > 1 ? "es" : "", robot->n_meshes > 1 ? "" : "es",
+                           robot->def.meshes == STI_MESH_HULL ? "convex hulls" : "they are",
+                           robot->def.meshes == STI_MESH_HULL ? "mesh" : "hull",
+                           robot->def.meshes == STI_MESH_HULL ? "takes them as they are" : "takes their hulls"));
+    return words[0] != '\0' ? sti_remark(robot, "not carried over: %s", words) : ST_OK;
 }
 
 /* Parses the text already read if the scene is only this robot, else reads its file. */

@@ -236,11 +236,6 @@ st_Status sti_check_joint(const st_Scene *scene, Subject s, st_JointDef *def, st
 
 /* ---- springs and forces ----------------------------------------------------------------------- */
 
-static bool any_positive(st_Vec3 v)
-{
-    return v.x > 0 || v.y > 0 || v.z > 0;
-}
-
 st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
 {
     STI_TRY(check_ends(scene, s, def->a, def->b));
@@ -259,7 +254,7 @@ st_Status sti_check_spring(const st_Scene *scene, Subject s, st_SpringDef *def)
             STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.x));
             STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.y));
             STI_TRY(check_not_negative(s, parts[k].what, parts[k].value.z));
-            any = any || any_positive(parts[k].value);
+            any = any || parts[k].value.x > 0 || parts[k].value.y > 0 || parts[k].value.z > 0;
         }
         const struct {
             const char *what;

@@ -20,12 +20,6 @@ static uint64_t body_pair(int a, int b)
     return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
 }
 
-static bool is_excluded(const sti_Collider *c, int a, int b)
-{
-    uint64_t key = body_pair(a, b);
-    return c->n_excluded > 0 && bsearch(&key, c->excluded, (size_t)c->n_excluded, sizeof key, by_key) != NULL;
-}
-
 /* Does the scene let the two shapes touch? */
 static bool are_to_touch(const sti_World *world, int i, int j)
 {
@@ -34,7 +28,9 @@ static bool are_to_touch(const sti_World *world, int i, int j)
     if (owner[i] == owner[j]) return false;
     if (world->body[owner[i]].n_dofs == 0 && world->body[owner[j]].n_dofs == 0) return false;
     if ((a->groups & b->mask) == 0 || (b->groups & a->mask) == 0) return false;
-    return !is_excluded(&world->collider, owner[i], owner[j]);
+    const sti_Collider *c = &world->collider;
+    const uint64_t key = body_pair(owner[i], owner[j]);
+    return c->n_excluded == 0 || bsearch(&key, c->excluded, (size_t)c->n_excluded, sizeof key, by_key) == NULL;
 }
 
 static bool collider_may_touch(const void *ctx, int i, int j, sti_Pair *out)
@@ -261,13 +257,6 @@ void sti_collider_close(sti_World *world)
 /* A sum of steps that are smaller than its rounding still grows. */
 #define PATH_ROUNDING 4e-16
 
-/* The first placement of a body is not counted as motion. */
-static double collider_way_to(const st_Pose *from, const st_Pose *to, double reach)
-{
-    const bool first = from->q.w == 0 && from->q.x == 0 && from->q.y == 0 && from->q.z == 0;
-    return first ? 0 : sti_way_between(from, to, reach);
-}
-
 /* Places a body that has moved, and its shapes. Others keep their boxes. */
 static st_Status place_body(sti_World *world, const double *q, int b, st_Error *err)
 {
@@ -278,7 +267,10 @@ static st_Status place_body(sti_World *world, const double *q, int b, st_Error *
     if (scene->first_shape[b] >= 0 && (!vec3_finite(pose.p) || !isfinite(quat_norm(pose.q))))
         return sti_fail(err, ST_ERR_NUMERIC, "body \"%s\" is at (%g, %g, %g)", scene->names[STI_BODY].name[b], pose.p.x,
                         pose.p.y, pose.p.z);
-    c->path[b] += collider_way_to(&c->body_pose[b], &pose, c->body_reach[b]) + PATH_ROUNDING * c->path[b];
+    /* The first placement of a body is not counted as motion. */
+    const bool first =
+        c->body_pose[b].q.w == 0 && c->body_pose[b].q.x == 0 && c->body_pose[b].q.y == 0 && c->body_pose[b].q.z == 0;
+    c->path[b] += (first ? 0 : sti_way_between(&c->body_pose[b], &pose, c->body_reach[b])) + PATH_ROUNDING * c->path[b];
     c->body_pose[b] = pose;
     c->axes[b] = quat_matrix(pose.q);
     for (int k = scene->first_shape[b]; k >= 0; k = scene->next_shape[k]) {

@@ -171,73 +171,6 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
 /* The length of the paths of two bodies, with room for rounding on both sides. */
 #define PATH_ROUNDING 1e-9
 
-static st_Status contact_push_points(ContactTask *task, sti_PairMemo *at)
-{
-    const sti_Collider *c = &task->world->collider;
-    int i = task->pair.i, j = task->pair.j;
-    const st_Scene *scene = task->world->scene;
-    double apart = 0;
-    task->points->n = 0;
-    task->how.hint = &at->hint;
-    task->how.apart = &apart;
-    sti_ContactCacheEntry *entry =
-        at->cache_slot == 0 || task->how.planar >= 0 ? NULL : sti_contact_cache_find(c, at, task->a, task->b);
-    const double room = entry != NULL ? entry->patch.room : 0;
-    task->how.cached = entry != NULL ? &entry->patch : NULL;
-    task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
-    task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
-    st_Pose pose = c->pose[j];
-    if (scene->cell.repeats) pose.p = add(pose.p, task->image);
-    st_Status status =
-        sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), pose, &task->how, task->points, task->err);
-    task->how.apart = NULL;
-    if (status != ST_OK) {
-        st_Error why = task->err != NULL ? *task->err : (st_Error){0};
-        return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
-                        sti_shape_label(scene, j).text, why.message);
-    }
-    const double gone = c->path[task->a] + c->path[task->b];
-    if (scene->cell.repeats) apart = 0; /* it depends on the images */
-    at->clear = apart > 0 ? (gone + apart) * (1 - PATH_ROUNDING) : 0;
-    if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
-        sti_contact_cache_store(c, entry, task->a, task->b);
-    if (task->how.planar >= 0) {
-        /* In the plane the points of a face coincide in projection: keep the first of each. */
-        double size = 0;
-        int n = 0;
-        st_Vec3 e = vec3_axis(task->how.planar);
-        for (int k = 0; k < task->points->n; k++)
-            size = fmax(size, norm(sub(task->points->point[k].point, task->points->point[0].point)));
-        for (int k = 0; k < task->points->n; k++) {
-            bool seen = false;
-            for (int m = 0; m < n && !seen; m++) {
-                st_Vec3 d = sub(task->points->point[k].point, task->points->point[m].point);
-                d = sub(d, scale(dot(d, e), e));
-                seen = norm(d) <= 1e-9 * size &&
-                       norm(sub(task->points->point[k].normal, task->points->point[m].normal)) <= 1e-9;
-            }
-            if (!seen) task->points->point[n++] = task->points->point[k];
-        }
-        task->points->n = n;
-        /* The position of a point across the plane has no effect on the motion. For display it is the middle of the
-         * common range of both shapes. */
-        const sti_Bounds *a = &c->bounds[task->pair.i], *b = &c->bounds[task->pair.j];
-        st_Vec3 axis = vec3_axis(task->how.planar);
-        double lo = dot(axis, b->lo), hi = dot(axis, b->hi);
-        if (c->class[task->pair.i] != STI_CLASS_PLANE) {
-            lo = fmax(lo, dot(axis, a->lo));
-            hi = fmin(hi, dot(axis, a->hi));
-        }
-        double middle = 0.5 * (lo + hi);
-        for (int k = 0; k < task->points->n && isfinite(middle); k++)
-            task->points->point[k].point =
-                add(task->points->point[k].point, scale(middle - dot(axis, task->points->point[k].point), axis));
-    }
-    for (int p = 0; p < task->points->n; p++)
-        STI_TRY(push_point(task, &task->points->point[p]));
-    return ST_OK;
-}
-
 /* Adds the contacts of a pair with near bounding balls. */
 static st_Status push_pair(ContactTask *task, int64_t at)
 {
@@ -281,7 +214,68 @@ static st_Status push_pair(ContactTask *task, int64_t at)
         const sti_Bounds image = {add(b->lo, task->image), add(b->hi, task->image)};
         if (!bounds_overlap(&grown, &image)) return ST_OK;
     }
-    return contact_push_points(task, memo);
+
+    const st_Scene *scene = task->world->scene;
+    double apart = 0;
+    task->points->n = 0;
+    task->how.hint = &memo->hint;
+    task->how.apart = &apart;
+    sti_ContactCacheEntry *entry =
+        memo->cache_slot == 0 || task->how.planar >= 0 ? NULL : sti_contact_cache_find(c, memo, task->a, task->b);
+    const double room = entry != NULL ? entry->patch.room : 0;
+    task->how.cached = entry != NULL ? &entry->patch : NULL;
+    task->how.core_a = c->core_of[i] >= 0 ? &c->core[c->core_of[i]] : NULL;
+    task->how.core_b = c->core_of[j] >= 0 ? &c->core[c->core_of[j]] : NULL;
+    st_Pose pose = c->pose[j];
+    if (scene->cell.repeats) pose.p = add(pose.p, task->image);
+    st_Status status =
+        sti_collide(sti_shape_of(c, i), c->pose[i], sti_shape_of(c, j), pose, &task->how, task->points, task->err);
+    task->how.apart = NULL;
+    if (status != ST_OK) {
+        st_Error why = task->err != NULL ? *task->err : (st_Error){0};
+        return sti_fail(task->err, status, "shapes %s and %s: %.300s", sti_shape_label(scene, i).text,
+                        sti_shape_label(scene, j).text, why.message);
+    }
+    const double gone = c->path[task->a] + c->path[task->b];
+    if (scene->cell.repeats) apart = 0; /* it depends on the images */
+    memo->clear = apart > 0 ? (gone + apart) * (1 - PATH_ROUNDING) : 0;
+    if (entry != NULL && entry->patch.room > 0 && entry->patch.room != room)
+        sti_contact_cache_store(c, entry, task->a, task->b);
+    if (task->how.planar >= 0) {
+        /* In the plane the points of a face coincide in projection: keep the first of each. */
+        double size = 0;
+        int n = 0;
+        st_Vec3 e = vec3_axis(task->how.planar);
+        for (int k = 0; k < task->points->n; k++)
+            size = fmax(size, norm(sub(task->points->point[k].point, task->points->point[0].point)));
+        for (int k = 0; k < task->points->n; k++) {
+            bool seen = false;
+            for (int m = 0; m < n && !seen; m++) {
+                st_Vec3 d = sub(task->points->point[k].point, task->points->point[m].point);
+                d = sub(d, scale(dot(d, e), e));
+                seen = norm(d) <= 1e-9 * size &&
+                       norm(sub(task->points->point[k].normal, task->points->point[m].normal)) <= 1e-9;
+            }
+            if (!seen) task->points->point[n++] = task->points->point[k];
+        }
+        task->points->n = n;
+        /* The position of a point across the plane has no effect on the motion. For display it is the middle of the
+         * common range of both shapes. */
+        const sti_Bounds *a = &c->bounds[i], *b = &c->bounds[j];
+        st_Vec3 axis = vec3_axis(task->how.planar);
+        double lo = dot(axis, b->lo), hi = dot(axis, b->hi);
+        if (!plane) {
+            lo = fmax(lo, dot(axis, a->lo));
+            hi = fmin(hi, dot(axis, a->hi));
+        }
+        double middle = 0.5 * (lo + hi);
+        for (int k = 0; k < task->points->n && isfinite(middle); k++)
+            task->points->point[k].point =
+                add(task->points->point[k].point, scale(middle - dot(axis, task->points->point[k].point), axis));
+    }
+    for (int p = 0; p < task->points->n; p++)
+        STI_TRY(push_point(task, &task->points->point[p]));
+    return ST_OK;
 }
 
 /* ---- a range of pairs ---------------------------------------------------------------------------- */

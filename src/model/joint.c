@@ -303,14 +303,6 @@ static sti_Half joint_combine(sti_Half x, double factor, sti_Half y)
     return (sti_Half){add(x.linear, scale(factor, y.linear)), add(x.angular, scale(factor, y.angular))};
 }
 
-/* x - lead y, both between the same two bodies. */
-static sti_Measure couple(sti_Measure x, double lead, sti_Measure y)
-{
-    return (sti_Measure){.value = x.value - lead * y.value,
-                         .on_a = joint_combine(x.on_a, -lead, y.on_a),
-                         .on_b = joint_combine(x.on_b, -lead, y.on_b)};
-}
-
 static sti_Measure joint_displacement(const Place *p)
 {
     const Row row = joint_slide(p, 2);
@@ -326,13 +318,6 @@ static sti_Measure swing(const Place *p)
     return (sti_Measure){.value = atan2(sine, dot(s, t)), .on_a = {.angular = scale(-1, n)}, .on_b = {.angular = n}};
 }
 
-static sti_Measure seen_from_b(sti_Measure x)
-{
-    return (sti_Measure){.value = -x.value,
-                         .on_a = {.angular = scale(-1, x.on_b.angular)},
-                         .on_b = {.angular = scale(-1, x.on_a.angular)}};
-}
-
 static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *out, st_Error *err)
 {
     switch (coordinate) {
@@ -344,7 +329,10 @@ static st_Status gauge(const Place *p, st_Coordinate coordinate, sti_Measure *ou
         *out = sti_measure_angle(p->world, p->joint->angle[coordinate], p->q);
         return ST_OK;
     case ST_COORDINATE_ANGLE_B:
-        *out = seen_from_b(sti_measure_angle(p->world, p->joint->angle[coordinate], p->q));
+        *out = sti_measure_angle(p->world, p->joint->angle[coordinate], p->q);
+        *out = (sti_Measure){.value = -out->value,
+                             .on_a = {.angular = scale(-1, out->on_b.angular)},
+                             .on_b = {.angular = scale(-1, out->on_a.angular)}};
         return ST_OK;
     case ST_COORDINATE_SWING:
         *out = swing(p);
@@ -397,7 +385,11 @@ static st_Status other_rows(const Place *p, double t, Row *out, st_Error *err)
     sti_Measure x;
     if (recipe->screw) {
         const int angle = p->joint->angle[ST_COORDINATE_ANGLE];
-        x = couple(joint_displacement(p), p->joint->lead, sti_measure_angle(p->world, angle, p->q));
+        const sti_Measure along = joint_displacement(p), turned = sti_measure_angle(p->world, angle, p->q);
+        const double lead = p->joint->lead;
+        x = (sti_Measure){.value = along.value - lead * turned.value,
+                          .on_a = joint_combine(along.on_a, -lead, turned.on_a),
+                          .on_b = joint_combine(along.on_b, -lead, turned.on_b)};
         joint_row_of(p, &x, out++);
     }
     if (recipe->span) {

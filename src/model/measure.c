@@ -69,13 +69,6 @@ static double twist_of(const sti_World *world, int angle, const double *q, st_Qu
     return value;
 }
 
-static double angle_value(const sti_World *world, int angle, const double *q)
-{
-    st_Quat turned;
-    if (world->angle[angle].is_pointer) return pointer_angle(&world->angle[angle], q).value;
-    return twist_of(world, angle, q, &turned);
-}
-
 sti_Measure sti_measure_angle(const sti_World *world, int angle, const double *q)
 {
     const sti_Angle *angle_of = &world->angle[angle];
@@ -144,8 +137,11 @@ void sti_angles_predict(const sti_World *world, const double *q, const double *v
 static void update_angles(const sti_World *world, double *q)
 {
     for (int k = 0; k < world->n_angles; k++)
-        if (!sti_both_stay(world, world->angle[k].a, world->angle[k].b))
-            q[world->angle[k].q] = angle_value(world, k, q);
+        if (!sti_both_stay(world, world->angle[k].a, world->angle[k].b)) {
+            const sti_Angle *angle = &world->angle[k];
+            st_Quat turned;
+            q[angle->q] = angle->is_pointer ? pointer_angle(angle, q).value : twist_of(world, k, q, &turned);
+        }
 }
 
 bool sti_angles_idle(const sti_World *world)

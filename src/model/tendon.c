@@ -29,12 +29,6 @@ typedef struct Circle {
     bool has_side, inside;
 } Circle;
 
-static double tendon_turned(double angle) /* into 0 .. 2 pi */
-{
-    const double x = fmod(angle, 2 * STI_PI);
-    return x < 0 ? x + 2 * STI_PI : x;
-}
-
 /* Tangent points t and the length of the arc between them; false: the straight line is free. */
 static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
 {
@@ -66,7 +60,9 @@ static bool wrap_circle(const Circle *c, double t[2][2], double *arc)
     double best = INFINITY;
     *arc = 0;
     for (int sign = -1; sign <= 1; sign += 2) {
-        const double from = at_a + sign * open_a, to = at_b - sign * open_b, angle = tendon_turned(sign * (to - from));
+        const double from = at_a + sign * open_a, to = at_b - sign * open_b;
+        double angle = fmod(sign * (to - from), 2 * STI_PI);
+        if (angle < 0) angle += 2 * STI_PI; /* into 0 .. 2 pi */
         const double middle = from + sign * angle / 2;
         /* the straight pieces of a path more than half around meet at this distance from the circle: the path cannot
          * be taut */

@@ -185,8 +185,6 @@ static st_Status add_force(sti_Reader *reader, sti_Object *object, st_BodyId unu
     return sti_complete(object, st_scene_add_force(reader->scene, &object->def.force, NULL, reader->err));
 }
 
-static void build_check_shapes(sti_Reader *reader, const sti_Object *body);
-
 /* Reads and adds every member of a list; with `add` NULL, only reads. For shapes, `family` ("of body \"left\"") and
  * `owner` give their body. */
 static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Place *place, const sti_Kind *kind,
@@ -199,22 +197,19 @@ static st_Status add_list(sti_Reader *reader, const json_t *list, const sti_Plac
         st_Status bad = sti_object_read(&object, family);
         if (bad == ST_OK && add != NULL)
             bad = add(reader, &object, owner);
-        else if (bad != ST_OK && kind == &sti_body_kind && STI_GO_ON(reader, bad))
-            build_check_shapes(reader, &object);
+        else if (bad != ST_OK && kind == &sti_body_kind && STI_GO_ON(reader, bad)) {
+            /* Checks the shapes of a body that itself has errors. */
+            sti_Place shapes = {object.place, "shapes", 0};
+            char of_body[sizeof object.subject + 4];
+            snprintf(of_body, sizeof of_body, "of %s", object.subject);
+            (void)add_list(reader, json_object_get(object.json, "shapes"), &shapes, &sti_shape_kind, NULL, of_body,
+                           ST_GROUND);
+        }
         sti_object_free(&object);
         if (bad != ST_OK) status = bad;
         if (bad != ST_OK && !STI_GO_ON(reader, bad)) break;
     }
     return status;
-}
-
-/* Checks the shapes of a body that itself has errors. */
-static void build_check_shapes(sti_Reader *reader, const sti_Object *body)
-{
-    sti_Place place = {body->place, "shapes", 0};
-    char family[sizeof body->subject + 4];
-    snprintf(family, sizeof family, "of %s", body->subject);
-    (void)add_list(reader, json_object_get(body->json, "shapes"), &place, &sti_shape_kind, NULL, family, ST_GROUND);
 }
 
 /* A given mass and given densities of all shapes must agree. Default densities do not count. */
@@ -344,31 +339,6 @@ static st_Status add_keyframe(sti_Reader *reader, sti_Object *object, st_BodyId 
     return status;
 }
 
-/* [["left", "right"], ...]: pairs of bodies that do not touch. */
-static st_Status add_exclusions(sti_Reader *reader)
-{
-    const json_t *list = json_object_get(reader->root, "exclude");
-    sti_Place place = {NULL, "exclude", 0};
-    sti_Object object = {.reader = reader, .place = &place, .subject = "exclude"};
-    for (size_t i = 0; i < json_array_size(list); i++) {
-        const json_t *pair = json_array_get(list, i);
-        sti_Place at = {&place, NULL, i};
-        st_BodyId id[2];
-        if (json_array_size(pair) != 2) return sti_wrong(&object, &at, "a pair", pair, "two names of bodies");
-        for (size_t k = 0; k < 2; k++) {
-            const char *name = json_string_value(json_array_get(pair, k));
-            id[k] = name != NULL ? st_scene_find_body(reader->scene, name) : ST_GROUND;
-            if (name == NULL || (id[k].index1 == 0 && strcmp(name, "ground") != 0))
-                return sti_wrong(&object, &at, "a pair's member", json_array_get(pair, k),
-                                 "the name of a body, or \"ground\"");
-        }
-        st_Error why = {0};
-        if (st_scene_exclude(reader->scene, id[0], id[1], &why) != ST_OK)
-            return sti_report(reader, &at, ST_ERR_FORMAT, "%s", why.message);
-    }
-    return ST_OK;
-}
-
 /* The scene must contain something. Robots have already been added. */
 static st_Status check_some(const sti_Reader *reader)
 {
@@ -427,6 +397,26 @@ st_Status sti_build(sti_Reader *reader)
         if (bad != ST_OK) status = bad;
         if (bad != ST_OK && !STI_GO_ON(reader, bad)) return bad;
     }
-    if (status == ST_OK) status = add_exclusions(reader);
-    return status == ST_OK ? sti_overlaps_exclude(reader) : status;
+    STI_TRY(status);
+    /* [["left", "right"], ...]: pairs of bodies that do not touch. */
+    const json_t *list = json_object_get(reader->root, "exclude");
+    const sti_Place exclude = {NULL, "exclude", 0};
+    sti_Object object = {.reader = reader, .place = &exclude, .subject = "exclude"};
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const json_t *pair = json_array_get(list, i);
+        sti_Place at = {&exclude, NULL, i};
+        st_BodyId id[2];
+        if (json_array_size(pair) != 2) return sti_wrong(&object, &at, "a pair", pair, "two names of bodies");
+        for (size_t k = 0; k < 2; k++) {
+            const char *name = json_string_value(json_array_get(pair, k));
+            id[k] = name != NULL ? st_scene_find_body(reader->scene, name) : ST_GROUND;
+            if (name == NULL || (id[k].index1 == 0 && strcmp(name, "ground") != 0))
+                return sti_wrong(&object, &at, "a pair's member", json_array_get(pair, k),
+                                 "the name of a body, or \"ground\"");
+        }
+        why = (st_Error){0};
+        if (st_scene_exclude(reader->scene, id[0], id[1], &why) != ST_OK)
+            return sti_report(reader, &at, ST_ERR_FORMAT, "%s", why.message);
+    }
+    return sti_overlaps_exclude(reader);
 }

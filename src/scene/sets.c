@@ -138,13 +138,6 @@ static st_Status descend(Walk *walk, json_t *parent, const char *path)
     return REFUSE(walk, "%.100s is %s, it has no part \"%.60s\"", where, found, part);
 }
 
-/* Parses JSON; other text is a word, so that `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */
-static json_t *read_override(const char *text)
-{
-    json_t *value = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
-    return value != NULL ? value : json_string(text);
-}
-
 st_Status sti_set_apply(sti_Reader *reader, const char *text)
 {
     const char *equals = text != NULL ? strchr(text, '=') : NULL;
@@ -156,7 +149,9 @@ st_Status sti_set_apply(sti_Reader *reader, const char *text)
     walk.size = 24 * length + 1024;
     walk.path = calloc(walk.size, 1);
     char *path = malloc(length + 1);
-    json_t *value = read_override(equals + 1);
+    /* JSON; other text is a word, so that `nsgs` needs no quotes. NULL: neither JSON nor UTF-8. */
+    json_t *value = json_loads(equals + 1, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
+    if (value == NULL) value = json_string(equals + 1);
     st_Status status = ST_ERR_MEMORY;
     if (walk.path == NULL || path == NULL) {
         sti_report_line(reader, 0, ST_ERR_MEMORY, "out of memory for --set %.120s", text);
