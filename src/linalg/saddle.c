@@ -421,12 +421,18 @@ void sti_saddle_renew(sti_Saddle *saddle, const st_Problem *problem)
 
 /* One round of refinement. */
 STI_CLONES
+static void refine(const Memory *m, const Part *part, const double *a, const double *c, const double *v,
+                   const double *l)
+{
+    residuals(m, part, a, c, v, l, m->rest_v, m->rest_l);
+    solve_once(m, part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
+}
+
 double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const double *c, double *v, double *l)
 {
     const Memory *m = saddle->memory;
     const Part part = part_of(m, STI_WHOLE);
-    residuals(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l), m->rest_v, m->rest_l);
-    solve_once(m, &part, m->rest_v, m->rest_l, m->step_v, m->step_l, NULL);
+    refine(m, &part, a, rows_in(m, &part, c, m->own_c), v, rows_in(m, &part, l, m->own_l));
     double rest = 0, largest = 0;
     for (int row = 0; row < m->net.problem->n_v; row++) {
         v[row] += m->step_v[row];
