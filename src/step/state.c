@@ -15,13 +15,14 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
     return ST_OK;
 }
 
-/* Evaluates rows and contacts at a new state. ahead: contacts are found for a step of this length; 0: for none. */
+/* Evaluates rows and contacts at a new state. ahead: contacts are found for a step of this length; 0: for none. If the
+ * next step finds contacts again, their rows are not computed here: those of a pile need more memory than its state. */
 static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
                              const double *v, double ahead, st_Error *err)
 {
-    const double margin = fmax(model->def.margin, model->def.active_gap);
-    if (ahead > 0)
-        STI_TRY(sti_evaluate_ahead(model, state, work, &work->trial, t, q, sti_margin(model), ahead, v, NULL, err));
+    const double margin = ahead > 0 ? sti_margin(model) : fmax(model->def.margin, model->def.active_gap);
+    if (sti_speculative(model))
+        STI_TRY(sti_evaluate_ahead(model, state, work, &work->trial, t, q, margin, ahead, v, NULL, err));
     else
         STI_TRY(sti_evaluate(model, state, work, &work->trial, t, q, margin, err));
     work->active_new.n = 0;
