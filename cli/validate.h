@@ -39,7 +39,8 @@ void plane_shear(Check *check);
 
 /* A pass is |got - expected| <= tolerance, absolute. */
 void expect(Check *check, const char *what, double expected, double got, double tolerance);
-bool check_full(const Check *check); /* longer versions are requested */
+bool check_full(const Check *check);  /* longer versions are requested */
+bool check_quick(const Check *check); /* no case of many grains is requested */
 
 /* A simulation from the text of a scene; every failure becomes a failed result of the case. */
 typedef struct Sim {

@@ -414,7 +414,7 @@ static void unsolved_steps_fail_the_run(void **state)
         "simulation/max_iterations=1", "--set", "simulation/residual_limit=1e3");
     check_status(p, 0);
     /* a tolerance of 1e-4 that the scene sets is not an error under a preset with a limit of 1e-6 */
-    RUN(p, "run", "examples/toys/hourglass.json", "--set", "simulation/preset=exact", "--set", "simulation/end=0.06",
+    RUN(p, "run", "examples/toys/hourglass.json", "--set", "simulation/preset=exact", "--set", "simulation/end=0.035",
         "--quiet");
     check_status(p, 0);
 }

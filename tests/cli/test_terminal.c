@@ -82,7 +82,7 @@ static void lines_fit(void **state)
         {"validate", "--only", "V1"},
         {"bench", "incline", "--runs", "1"},
         {"solve", "--all", "examples/problems/bars.hdf5"},
-        {"solve", "examples/problems"},
+        {"solve", "examples/problems", "-t", "1e-3"},
         {"run", "dominoes", "--set", "bodies/nobody/mass=3"},
         {"run", "dominoes", "--set", "bodies/*/shapes/*/friction=-1"},
         {"check", "examples/robots/dog.urdf"},

@@ -221,7 +221,7 @@ static void gap_is_continuous_through_touching(void **state)
     (void)state;
     check_Random random = {32};
     int tried = 0;
-    for (int k = 0; k < poses(150); k++) {
+    for (int k = 0; k < poses(80); k++) {
         Pair pair;
         random_pair(&random, 7 * k + 1, &pair);
         st_Vec3 way = random_vec(&random, 1);

@@ -178,7 +178,7 @@ static void test_lattice(void **state)
         "{\"region\": {\"type\": \"box\", \"size\": [0.1, 0.1, 0.01]}, \"arrangement\": \"lattice\", " BALL "}", &n);
     assert_int_equal(n, 105); /* as many as fit */
     free(ball);
-    ball = filled("{\"region\": {\"type\": \"box\", \"size\": [0.3, 0.3, 0.3]}, \"packing_fraction\": 0.7, "
+    ball = filled("{\"region\": {\"type\": \"box\", \"size\": [0.15, 0.15, 0.15]}, \"packing_fraction\": 0.66, "
                   "\"arrangement\": \"lattice\", " BALL "}",
                   &n);
     check_apart(ball, n);

@@ -445,7 +445,7 @@ static void test_free_rows_are_eliminated_once(void **state)
     Behind b;
     st_LcpInfo info;
     st_Error err = {0};
-    make_behind(&b, 400, 12, S, s, false);
+    make_behind(&b, 200, 12, S, s, false);
     check_ok(st_lcp_solve(&b.problem, 1e-9, z, &info, &err), err);
     assert_int_equal(info.outcome, ST_LCP_NO_SOLUTION);
     free_behind(&b);

@@ -118,9 +118,9 @@ static void a_step_cancelled_anywhere_leaves_no_trace(void **state)
     (void)state;
     for (int k = 0; k < st_preset_count(); k++) {
         const bool compliant = strcmp(st_preset_name(k), "song-2004") == 0;
-        assert_true(cancel_everywhere(compliant ? build_spheres : build_wall, st_preset_name(k), 2, 7) > 0);
+        assert_true(cancel_everywhere(compliant ? build_spheres : build_wall, st_preset_name(k), 2, 13) > 0);
     }
-    assert_true(cancel_everywhere(build_coincident, "default", 1, 13) > 0);
+    assert_true(cancel_everywhere(build_coincident, "default", 1, 29) > 0);
 }
 
 static void a_request_before_a_step_is_for_it_and_for_no_other(void **state)

@@ -216,7 +216,7 @@ static void a_slope_holds_by_friction(void **state)
         st_BodyId id[BRICKS];
         st_Pose start[BRICKS], end;
         const double angle = (slides == 1 ? 1.05 : 0.95) * atan(mu), down = g * (sin(angle) - mu * cos(angle));
-        const int steps = slides == 1 ? 60 : 240;
+        const int steps = slides == 1 ? 60 : 120;
         double creep = 0;
         def.h = 1.0 / 240;
         def.gravity = (st_Vec3){g * sin(angle), 0, -g * cos(angle)};
@@ -263,7 +263,7 @@ static int compare_numbers(const void *a, const void *b)
 static void a_heavy_plate_is_carried_by_light_grains(void **state)
 {
     (void)state;
-    enum { GRAINS = 300, SIDE = 9, STEPS = 240 };
+    enum { GRAINS = 300, SIDE = 9, STEPS = 160 };
     const double wall = 0.5, r = 0.05, spacing = 0.105, mass = 0.5;
     const st_Vec3 normals[5] = {{0, 0, 1}, {1, 0, 0}, {-1, 0, 0}, {0, 1, 0}, {0, -1, 0}};
     st_Scene *scene;

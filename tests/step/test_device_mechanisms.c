@@ -268,9 +268,12 @@ static void quadruped_stands_on_a_bed(void **state)
     const double weight = (6 + 4 * 0.9) * 9.81;
     int unsolved = 0;
     double gain = 0, energy = 0;
-    for (int k = 0; k < 480; k++) {
+    for (int k = 0; k < 400; k++) {
         steps(&w, 1);
-        steps(&host, 1);
+        if (k < 160) {
+            steps(&host, 1);
+            check_close(place_of(&w, trunk).z, place_of(&host, trunk).z, RADIUS);
+        }
         unsolved += !w.info.solve.converged;
         const double now = w.info.kinetic + w.info.potential;
         if (k > 0) gain = fmax(gain, now - energy);
@@ -293,9 +296,8 @@ static void quadruped_stands_on_a_bed(void **state)
     }
     check_below(sqrt(square), 2e-3);
     check_close(on_feet, weight, 0.02 * weight);
-    check_close(place_of(&w, trunk).z, place_of(&host, trunk).z, RADIUS);
     check_below(gain, 1e-4 * weight * 0.45); /* of the height of the trunk */
-    check_below(unsolved, 60);
+    check_below(unsolved, 50);
 
     st_System *copy;
     st_Vec3 v;

@@ -218,7 +218,7 @@ static void a_mixer_balances(void **state)
         start(&w);
         double before[6 * 61], q[7 * 61 + 1], after[6 * 61], motor = 0, worst = 0;
         st_BodyLoad load[61];
-        for (int k = 0; k < 480; k++) {
+        for (int k = 0; k < 240; k++) {
             st_system_state(w.system, q, before);
             steps(&w, 1);
             st_system_state(w.system, q, after);

@@ -507,7 +507,7 @@ static int balance_run(const char *path, const char *preset, int steps, double *
 static void momentum_adds_up(void **state)
 {
     (void)state;
-    const int steps = getenv("ST_TEST_FULL") != NULL ? 300 : 10;
+    const int steps = getenv("ST_TEST_FULL") != NULL ? 300 : 6;
     glob_t found;
     int runs = 0;
     bool ok = true;

@@ -271,7 +271,7 @@ static void a_plate_is_led(void **state)
         start(&m);
         check_ok(st_system_push(m.system, hand, &lift, NULL, &m.err), m.err);
         const double late = ways[way].integrator == ST_INTEGRATOR_BDF2 ? A * w * m.def.h : 1e-6;
-        for (int k = 0; k < 100; k++) {
+        for (int k = 0; k < 60; k++) {
             const st_Vec3 v = {A * sin(w * k * m.def.h), 0, 0};
             check_ok(st_system_set_velocity(m.system, hand, &v, &(st_Vec3){0, 0, 0}, &m.err), m.err);
             check_ok(st_system_step(m.system, m.def.h, NULL, &m.err), m.err);

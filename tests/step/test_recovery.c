@@ -152,7 +152,7 @@ static void a_flowing_pile_is_solved_once(void **state)
     (void)state;
     Run run;
     parse(&run,
-          "{\"simulation\": {\"h\": 0.002, \"end\": 0.2}, \"ground\": ["
+          "{\"simulation\": {\"h\": 0.002, \"end\": 0.12}, \"ground\": ["
           "{\"type\": \"plane\", \"position\": [0.04, 0, 0], \"normal\": [-1, 0, 0]},"
           "{\"type\": \"plane\", \"position\": [-0.04, 0, 0], \"normal\": [1, 0, 0]},"
           "{\"type\": \"plane\", \"position\": [0, 0.02, 0], \"normal\": [0, -1, 0]},"
