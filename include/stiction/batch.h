@@ -4,6 +4,8 @@
  * addresses, and may be wrapped without a copy. A step reads controls and writes states and sensors. For any number of
  * threads, each world has the same bits as a system that is stepped alone. A world is stored as a saved state
  * (st_system_save) of a few kilobytes, which a thread loads into a system to step it.
+ *
+ * Only one thread at a time may use a batch, except for st_batch_cancel. Names are valid until the batch is destroyed.
  */
 #ifndef STICTION_BATCH_H
 #define STICTION_BATCH_H
@@ -31,9 +33,9 @@ ST_API st_BatchDef st_batch_def(void);
 
 typedef struct st_Batch st_Batch; /* owns its worlds and arrays */
 
-/* Create a batch. All worlds start in the state of the scene; the step is `h` of system_def. `threads` of system_def is
- * not used: each world has one thread. Several threads call the allocator of system_def. On an error no batch is
- * created. Free it with st_batch_destroy. */
+/* Create a batch. The scene is copied. All worlds start in the state of the scene; the step is `h` of system_def.
+ * `threads` of system_def is not used: each world has one thread. Several threads call the allocator of system_def. On
+ * an error no batch is created. Free it with st_batch_destroy. */
 ST_API st_Status st_batch_create(const st_Scene *scene, const st_SystemDef *system_def, const st_BatchDef *def,
                                  st_Batch **out, st_Error *err);
 /* Free a batch. NULL is allowed. */
@@ -57,13 +59,13 @@ ST_API int st_batch_width(const st_Batch *batch, st_BatchArray which);
 ST_API int st_batch_worlds(const st_Batch *batch);
 
 /* Name of a control: first the motors that can be set, "JOINT.motor" (wanted speed, position or force), then six for
- * each applied force, "FORCE.fx" to "FORCE.tz". Valid until the batch is destroyed; NULL: there is none. */
+ * each applied force, "FORCE.fx" to "FORCE.tz". NULL: there is none. */
 ST_API const char *st_batch_control_name(const st_Batch *batch, int index);
 /* Name of a parameter, as it was given; NULL: there is none. */
 ST_API const char *st_batch_parameter_name(const st_Batch *batch, int index);
 /* Name of a sensor. Each joint with a coordinate has "JOINT.coordinate", "JOINT.speed" and "JOINT.motor" (its force).
  * Each body that can move has "BODY.contact_fx", "_fy" and "_fz". The measures of the scene follow, which include the
- * sensors of robot files: "imu.ax". Valid until the batch is destroyed; NULL: there is none. */
+ * sensors of robot files: "imu.ax". NULL: there is none. */
 ST_API const char *st_batch_sensor_name(const st_Batch *batch, int index);
 
 /* Advance worlds by `steps` steps of h each. `mask` has one byte per world; 0: the world is not stepped. NULL: all
@@ -84,7 +86,8 @@ ST_API void st_batch_cancel_when(st_Batch *batch, bool (*ask)(void *ctx), void *
 /* Status of each world: ST_OK, or the status of the step that failed. With reset_failed it is the status of the last
  * call. Without, it stays until the world is reset. Valid until the batch is destroyed. */
 ST_API const int *st_batch_status(const st_Batch *batch);
-/* The message of the step that failed in a world; "" if none failed; NULL: there is no such world. */
+/* The message of the step that failed in a world; "" if none failed; NULL: there is no such world. Valid until the next
+ * call that steps or resets worlds. */
 ST_API const char *st_batch_message(const st_Batch *batch, int world);
 /* Number of worlds that failed in the last call. */
 ST_API int st_batch_failures(const st_Batch *batch);
@@ -92,7 +95,7 @@ ST_API int st_batch_failures(const st_Batch *batch);
 ST_API st_Status st_batch_info(const st_Batch *batch, int world, st_StepInfo *out);
 /* A system in the state of a world, for reports: contacts, poses, pictures. Do not step or change it. Valid until the
  * next call of this function or of one that changes the batch. It has no forces of the last step: they are in the
- * sensors. NULL: there is no such world, or no memory. */
+ * sensors. The first call allocates a system. NULL: there is no such world, or no memory. */
 ST_API const st_System *st_batch_system(const st_Batch *batch, int world);
 
 /* Store a state for resets: q has n_q numbers, v has n_v. *index receives its number. Keyframe 0 is the start; 1, 2 and

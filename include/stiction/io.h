@@ -4,6 +4,9 @@
  * A file is written completely or not at all: if writing fails or the program is stopped, an earlier file at `path` is
  * unchanged. Exceptions are the table st_Csv and recordings, which grow during a run. Messages about files start with
  * "FILE:LINE: ". Texts and arrays described as malloc'd belong to the caller; free them with free().
+ *
+ * Different objects may be used in different threads. For recordings, problem files and tables in HDF5 this needs a
+ * libhdf5 that was built thread-safe, as that of Debian is. These functions allocate with malloc().
  */
 #ifndef STICTION_IO_H
 #define STICTION_IO_H
@@ -68,12 +71,12 @@ ST_API st_Status st_columns_values(st_Columns *columns, const st_System *system,
 /* A table of a run with one line per step: time, step, energies, residual, the state of every body, and the coordinate
  * and reaction of every joint (st_JointReport, world axes).                                       */
 typedef struct st_Csv st_Csv;
-/* Open a table and write its header. The scene must outlive it. */
+/* Open a table and write its header. The scene must outlive it. Close it with st_csv_close. */
 ST_API st_Status st_csv_open(const char *path, const st_System *system, const st_Scene *scene, st_Csv **out,
                              st_Error *err);
 /* Write the line of one step. */
 ST_API st_Status st_csv_write(st_Csv *csv, const st_System *system, const st_StepInfo *info, st_Error *err);
-/* Write the buffered lines and close the file. NULL is allowed. */
+/* Write the buffered lines, close the file and free the table, also on an error. NULL is allowed. */
 ST_API st_Status st_csv_close(st_Csv *csv, st_Error *err);
 
 /* A column of a table of results: numbers or texts, one per row. */
@@ -157,7 +160,7 @@ typedef struct st_RecorderDef {
 typedef struct st_Recorder st_Recorder;
 /* Defaults: 60 frames per simulated second, a flush every second. */
 ST_API st_RecorderDef st_recorder_def(void);
-/* Open a recording and write its head. Close it with st_recorder_close. */
+/* Open a recording and write its head. The arguments need not outlive the call. Close it with st_recorder_close. */
 ST_API st_Status st_recorder_open(const char *path, const st_RecorderDef *def, const st_Scene *scene,
                                   const st_SystemDef *choices, const st_System *system, st_Recorder **out,
                                   st_Error *err);

@@ -34,6 +34,7 @@ STI_INLINE bool sti_same_numbers(const double *a, const double *b, int n)
     sti_Bits differs = {0, 0};
     int i = 0;
     for (; i + 2 <= n; i += 2)
+        /* cppcheck-suppress invalidPointerCast ; sti_Bits may alias */
         differs |= *(const sti_Bits *)(a + i) ^ *(const sti_Bits *)(b + i);
     if (i < n) {
         sti_Bits x = {0, 0}, y = {0, 0};
