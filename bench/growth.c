@@ -131,7 +131,7 @@ typedef struct Figures {
     double step, sweeps, residual;      /* seconds and sweeps per step; the worst residual */
     double fall;                        /* mean speed relative to g h */
     double per_body, per_contact, peak; /* bytes; the last of all              */
-    double seconds[ST_N_STAGES];
+    double seconds[ST_N_PARTS];
 } Figures;
 
 /* Bytes per body without contacts, after one step. */
@@ -169,11 +169,11 @@ static st_Status settle(int side, st_System *system, st_Error *err)
 
 static st_Status run(st_System *system, Figures *out, st_Error *err)
 {
-    double before[ST_N_STAGES], start = 0;
+    double before[ST_N_PARTS], start = 0;
     for (int k = 0; k < FIND + MEASURED; k++) {
         st_StepInfo info = st_step_info();
         if (k == FIND) {
-            st_system_profile(system, before);
+            st_system_part_seconds(system, before);
             start = cpu_seconds();
         }
         TRY(st_system_step(system, h, &info, err));
@@ -184,8 +184,8 @@ static st_Status run(st_System *system, Figures *out, st_Error *err)
         out->fall = sqrt(2 * info.kinetic / out->bodies) / (9.81 * h); /* of 1 kg each */
     }
     out->step = (cpu_seconds() - start) / MEASURED;
-    st_system_profile(system, out->seconds);
-    for (int k = 0; k < ST_N_STAGES; k++)
+    st_system_part_seconds(system, out->seconds);
+    for (int k = 0; k < ST_N_PARTS; k++)
         out->seconds[k] = (out->seconds[k] - before[k]) / MEASURED;
     return ST_OK;
 }
@@ -209,14 +209,14 @@ static st_Status measure(int side, Figures *out, st_Error *err)
 static void print(const Figures *f)
 {
     double sum = 0;
-    for (int k = 0; k < ST_N_STAGES; k++)
+    for (int k = 0; k < ST_N_PARTS; k++)
         sum += f->seconds[k];
-    double solve = f->step * f->seconds[ST_STAGE_SOLVE] / sum; /* stages are measured by the wall clock */
+    double solve = f->step * f->seconds[ST_PART_SOLVE] / sum; /* parts are measured by the wall clock */
     printf("| %d | %d | %.3g | %.3g | %.0f | %.3g | %.1e | %.2f | %.0f | %.0f | %.0f |", f->bodies, f->contacts,
            1e3 * f->step, 1e6 * f->step / f->contacts, f->sweeps, 1e9 * solve / f->contacts / fmax(f->sweeps, 1),
            f->residual, f->fall, f->per_body, f->per_contact, 1e-6 * f->peak);
-    for (int k = 0; k < ST_N_STAGES; k++)
-        if (100 * f->seconds[k] >= sum) printf(" %s %.0f %%", st_stage_name((st_Stage)k), 100 * f->seconds[k] / sum);
+    for (int k = 0; k < ST_N_PARTS; k++)
+        if (100 * f->seconds[k] >= sum) printf(" %s %.0f %%", st_part_name((st_StepPart)k), 100 * f->seconds[k] / sum);
     printf(" |\n");
     fflush(stdout);
 }

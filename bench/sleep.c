@@ -84,17 +84,17 @@ static st_Status run(const st_Scene *scene, bool sleep, st_Error *err)
     st_Status status = st_system_create(scene, &def, &system, err);
     for (int k = 0; k < 130 && status == ST_OK; k++)
         status = st_system_step(system, def.h, &info, err);
-    double start = cpu_seconds(), before[ST_N_STAGES], after[ST_N_STAGES];
+    double start = cpu_seconds(), before[ST_N_PARTS], after[ST_N_PARTS];
     const int n = sleep ? 400 : 20;
-    if (status == ST_OK) st_system_profile(system, before);
+    if (status == ST_OK) st_system_part_seconds(system, before);
     for (int k = 0; k < n && status == ST_OK; k++)
         status = st_system_step(system, def.h, &info, err);
     if (status != ST_OK) return status;
     printf("%6d asleep, %6d contacts awake: %10.1f us a step |", info.asleep, info.contacts,
            1e6 * (cpu_seconds() - start) / n);
-    st_system_profile(system, after);
-    for (int k = 0; k < ST_N_STAGES; k++)
-        printf(" %s %.1f", st_stage_name((st_Stage)k), 1e6 * (after[k] - before[k]) / n);
+    st_system_part_seconds(system, after);
+    for (int k = 0; k < ST_N_PARTS; k++)
+        printf(" %s %.1f", st_part_name((st_StepPart)k), 1e6 * (after[k] - before[k]) / n);
     printf("\n");
     st_system_destroy(system);
     return ST_OK;

@@ -43,7 +43,7 @@ typedef struct Run {
     double energy, energy_low, energy_high; /* at the start, the smallest, the largest [J]              */
     int contacts, unsolved;
     double residual;
-    double share[ST_N_STAGES];
+    double share[ST_N_PARTS];
 } Run;
 
 static void note(Run *run, const st_StepInfo *info)
@@ -60,11 +60,11 @@ static void note(Run *run, const st_StepInfo *info)
 
 static st_Status run_steps(st_System *system, double h, int n, Run *run, st_Error *err)
 {
-    double kinetic, potential, sum = 0, before[ST_N_STAGES], after[ST_N_STAGES];
+    double kinetic, potential, sum = 0, before[ST_N_PARTS], after[ST_N_PARTS];
     TRY(st_system_energy(system, &kinetic, &potential, err));
     double energy = kinetic + potential;
     *run = (Run){.energy = energy, .energy_low = energy, .energy_high = energy};
-    st_system_profile(system, before);
+    st_system_part_seconds(system, before);
     double start = cpu_seconds(), late = start, last = start;
     for (int k = 0; k < n; k++) {
         st_StepInfo info = st_step_info();
@@ -81,10 +81,10 @@ static st_Status run_steps(st_System *system, double h, int n, Run *run, st_Erro
     run->mean = 1e6 * (end - start) / n;
     run->last = 1e6 * (end - late) / (n / 10 > 0 ? n / 10 : 1);
     run->worst *= 1e6;
-    st_system_profile(system, after);
-    for (int k = 0; k < ST_N_STAGES; k++)
+    st_system_part_seconds(system, after);
+    for (int k = 0; k < ST_N_PARTS; k++)
         sum += after[k] - before[k];
-    for (int k = 0; k < ST_N_STAGES; k++)
+    for (int k = 0; k < ST_N_PARTS; k++)
         run->share[k] = sum > 0 ? 100 * (after[k] - before[k]) / sum : 0.0;
     return ST_OK;
 }
@@ -94,8 +94,8 @@ static void print(const char *name, const Run *run, const char *format, double a
     printf("%-26s %8.2f us a step, at the end %8.2f, worst %8.2f | ", name, run->mean, run->last, run->worst);
     printf(format, a, b);
     printf(" |");
-    for (int k = 0; k < ST_N_STAGES; k++)
-        if (run->share[k] >= 0.5) printf(" %s %.0f %%", st_stage_name((st_Stage)k), run->share[k]);
+    for (int k = 0; k < ST_N_PARTS; k++)
+        if (run->share[k] >= 0.5) printf(" %s %.0f %%", st_part_name((st_StepPart)k), run->share[k]);
     if (run->unsolved > 0) printf(" | %d not solved, residual %.1e", run->unsolved, run->residual);
     printf("\n");
     fflush(stdout);

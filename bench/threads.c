@@ -261,12 +261,12 @@ static void print_times(int threads, const st_System *system, int contacts, doub
 
 static void print_stages(const Kind *kind, int threads, const st_System *system)
 {
-    double time[ST_N_STAGES];
-    st_system_profile(system, time);
+    double time[ST_N_PARTS];
+    st_system_part_seconds(system, time);
     printf("   stages with %d:", threads);
-    for (int k = 0; k < ST_N_STAGES; k++)
+    for (int k = 0; k < ST_N_PARTS; k++)
         if (time[k] > 0.0)
-            printf(" %s %.2f", st_stage_name((st_Stage)k), 1e3 * time[k] / (kind->start + (double)ROUNDS * STEPS));
+            printf(" %s %.2f", st_part_name((st_StepPart)k), 1e3 * time[k] / (kind->start + (double)ROUNDS * STEPS));
     printf("\n");
 }
 

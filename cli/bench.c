@@ -1,4 +1,4 @@
-/* stiction bench: the time per step of a scene, by stages, and the quality of the steps.
+/* stiction bench: the time per step of a scene, by parts of the step, and the quality of the steps.
  *
  * A scene runs several times. The run with the least CPU time is printed, because disturbances only make a run
  * slower. All runs have the same bits, so their quality is the same.
@@ -48,10 +48,10 @@ const Command bench_command = {
     .words = "[SCENE ...]",
     .min_words = 0,
     .max_words = MAX_WORDS,
-    .summary = "measure the time per step of scenes, by stage, with the accuracy",
+    .summary = "measure the time per step of scenes, by part, with the accuracy",
     .details =
         "Runs each scene several times, without output, and reports the fastest run: mean CPU time per step, wall "
-        "time of the longest step, the percentage of each stage, and the largest residual, penetration and "
+        "time of the longest step, the percentage of each part, and the largest residual, penetration and "
         "joint error of all steps. Without SCENE it runs a selection of the examples. make bench compares with "
         "other engines. Exit status: 0 all runs reached the end; 1 one did not; 2 an error in the command line "
         "or a scene.",
@@ -65,7 +65,7 @@ typedef struct Result {
     int bodies, joints;
     long long steps;
     double cpu, longest; /* per step: mean CPU time, longest wall time [s] */
-    double stage[ST_N_STAGES];
+    double part[ST_N_PARTS];
     int runs;
     Tally tally; /* of the last run: all are equal */
 } Result;
@@ -113,7 +113,7 @@ static int run_scene(const BenchOptions *o, const char *word, Result *result)
         if (k == 0 || cpu < result->cpu) {
             result->cpu = cpu;
             result->longest = longest;
-            st_system_profile(loaded.system, result->stage);
+            st_system_part_seconds(loaded.system, result->part);
         }
         if (k == 0) result->name = loaded.name, loaded.name = NULL;
         result->bodies = st_scene_body_count(loaded.scene);
@@ -131,11 +131,11 @@ static int run_scene(const BenchOptions *o, const char *word, Result *result)
 
 /* ---- printing ---------------------------------------------------------------------------------- */
 
-static double sum_of_stages(const Result *result)
+static double sum_of_parts(const Result *result)
 {
     double sum = 0;
-    for (int k = 0; k < ST_N_STAGES; k++)
-        sum += result->stage[k];
+    for (int k = 0; k < ST_N_PARTS; k++)
+        sum += result->part[k];
     return sum > 0 ? sum : 1;
 }
 
@@ -144,8 +144,8 @@ static void print_head(Fold *fold)
     char text[300];
     snprintf(text, sizeof text, "%-24s %6s %8s %7s %10s %10s", "scene", "bodies", "contacts", "steps", "us/step",
              "longest");
-    for (int k = 0; k < ST_N_STAGES; k++)
-        add_text(text, sizeof text, " %8.30s", st_stage_name((st_Stage)k));
+    for (int k = 0; k < ST_N_PARTS; k++)
+        add_text(text, sizeof text, " %8.30s", st_part_name((st_StepPart)k));
     add_text(text, sizeof text, " %9s %9s %9s", "residual", "gap [m]", "joints");
     fold_titles(fold, stdout, text);
 }
@@ -156,8 +156,8 @@ static void print_result(const Fold *fold, const Result *result)
     char text[300];
     snprintf(text, sizeof text, "%-24.24s %6d %8d %7lld %10.4g %10.4g", result->name, result->bodies,
              tally->max_contacts, result->steps, 1e6 * result->cpu, 1e6 * result->longest);
-    for (int k = 0; k < ST_N_STAGES; k++)
-        add_text(text, sizeof text, " %7.1f%%", 100 * result->stage[k] / sum_of_stages(result));
+    for (int k = 0; k < ST_N_PARTS; k++)
+        add_text(text, sizeof text, " %7.1f%%", 100 * result->part[k] / sum_of_parts(result));
     add_text(text, sizeof text, " %9.2g %9.2g %9.2g", tally->worst_residual, tally->worst_gap,
              tally->worst_joint_error);
     fold_row(fold, text);
@@ -184,8 +184,8 @@ static void put_scene_result(Json *json, const Result *result)
     put_number(json, "cpu_seconds_a_step", result->cpu);
     put_number(json, "longest_step", result->longest);
     put_open_flat_object(json, "shares");
-    for (int k = 0; k < ST_N_STAGES; k++)
-        put_number(json, st_stage_name((st_Stage)k), result->stage[k] / sum_of_stages(result));
+    for (int k = 0; k < ST_N_PARTS; k++)
+        put_number(json, st_part_name((st_StepPart)k), result->part[k] / sum_of_parts(result));
     put_close_object(json);
     put_number(json, "worst_residual", tally->worst_residual);
     put_number(json, "worst_gap", tally->worst_gap);

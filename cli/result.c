@@ -54,13 +54,13 @@ static void collisions(Json *json, const st_Scene *scene, const Tally *tally)
 
 static void times(Json *json, const st_System *system, const Tally *tally)
 {
-    double stage[ST_N_STAGES] = {0};
-    st_system_profile(system, stage);
+    double part[ST_N_PARTS] = {0};
+    st_system_part_seconds(system, part);
     put_number(json, "wall_seconds", tally->wall);
     put_number(json, "cpu_seconds", tally->cpu);
     put_open_object(json, "stage_seconds");
-    for (int i = 0; i < ST_N_STAGES; i++)
-        put_number(json, st_stage_name((st_Stage)i), stage[i]);
+    for (int i = 0; i < ST_N_PARTS; i++)
+        put_number(json, st_part_name((st_StepPart)i), part[i]);
     put_close_object(json);
 }
 

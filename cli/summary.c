@@ -200,20 +200,20 @@ static void print_energy(FILE *out, const Tally *tally)
 
 static void print_time(FILE *out, const st_System *system, const Tally *tally)
 {
-    double stage[ST_N_STAGES] = {0}, sum = 0;
-    st_system_profile(system, stage);
-    for (int i = 0; i < ST_N_STAGES; i++)
-        sum += stage[i];
+    double part[ST_N_PARTS] = {0}, sum = 0;
+    st_system_part_seconds(system, part);
+    for (int i = 0; i < ST_N_PARTS; i++)
+        sum += part[i];
     char wall[32], cpu[32], step[32];
     time_text(tally->wall, wall, sizeof wall), time_text(tally->cpu, cpu, sizeof cpu);
     time_text(tally->wall / fmax(1, (double)tally->steps), step, sizeof step);
     fprintf(out, "  %-22s %s wall, %s CPU", "time", wall, cpu);
     if (tally->steps > 0) fprintf(out, ", %s per step", step);
     fputc('\n', out);
-    for (int i = 0; i < ST_N_STAGES; i++) {
-        time_text(stage[i], wall, sizeof wall);
-        if (stage[i] > 0)
-            fprintf(out, "    %-20s %10s %5.1f %%\n", st_stage_name((st_Stage)i), wall, 100 * stage[i] / sum);
+    for (int i = 0; i < ST_N_PARTS; i++) {
+        time_text(part[i], wall, sizeof wall);
+        if (part[i] > 0)
+            fprintf(out, "    %-20s %10s %5.1f %%\n", st_part_name((st_StepPart)i), wall, 100 * part[i] / sum);
     }
 }
 

@@ -139,13 +139,13 @@ PyObject *system_islands(SystemObject *self, PyObject *Py_UNUSED(unused))
 
 PyObject *system_profile(SystemObject *self, PyObject *Py_UNUSED(unused))
 {
-    double seconds[ST_N_STAGES];
+    double seconds[ST_N_PARTS];
     if (!system_free(self)) return NULL;
-    st_system_profile(self->system, seconds);
+    st_system_part_seconds(self->system, seconds);
     PyObject *dict = PyDict_New();
-    for (int k = 0; dict != NULL && k < ST_N_STAGES; k++) {
+    for (int k = 0; dict != NULL && k < ST_N_PARTS; k++) {
         PyObject *number = PyFloat_FromDouble(seconds[k]);
-        if (number == NULL || PyDict_SetItemString(dict, st_stage_name((st_Stage)k), number) != 0) Py_CLEAR(dict);
+        if (number == NULL || PyDict_SetItemString(dict, st_part_name((st_StepPart)k), number) != 0) Py_CLEAR(dict);
         Py_XDECREF(number);
     }
     return dict;

@@ -188,7 +188,7 @@ typedef struct st_RecordingInfo {
     int n_sets;
     const char *outcome, *message; /* "running": the run was killed, or has not ended yet */
     double wall;                   /* wall time of the run, up to the last known step [s] */
-    double stage_seconds[ST_N_STAGES];
+    double stage_seconds[ST_N_PARTS];
     bool closed;  /* false: truncated, or still being written                     */
     int n_bodies; /* without the ground                                           */
     int n_joints, n_springs;

@@ -578,20 +578,20 @@ ST_API int st_system_event_count(const st_System *system);
 ST_API st_Status st_system_event(const st_System *system, int index, st_EventReport *out);
 
 /* Parts of a step, for timing. */
-typedef enum st_Stage {
-    ST_STAGE_CONTACTS = 0, /* gaps and contact rows                                     */
-    ST_STAGE_ASSEMBLE,     /* mass, forces, joints, soft rows: the step problem         */
-    ST_STAGE_SOLVE,
-    ST_STAGE_MOVE,
-    ST_STAGE_EVENTS, /* finding collisions                                              */
-    ST_STAGE_PROJECT,
-    ST_STAGE_REPORT
-} st_Stage;
-#define ST_N_STAGES 7
+typedef enum st_StepPart {
+    ST_PART_CONTACTS = 0, /* gaps and contact rows                                     */
+    ST_PART_ASSEMBLE,     /* mass, forces, joints, soft rows: the step problem         */
+    ST_PART_SOLVE,
+    ST_PART_MOVE,
+    ST_PART_EVENTS, /* finding collisions                                              */
+    ST_PART_PROJECT,
+    ST_PART_REPORT
+} st_StepPart;
+#define ST_N_PARTS 7
 /* "contacts", "assemble", ...: a static string; NULL outside the range. */
-ST_API const char *st_stage_name(st_Stage stage);
+ST_API const char *st_part_name(st_StepPart part);
 /* Wall time spent in each part, summed over all steps [s]. */
-ST_API void st_system_profile(const st_System *system, double seconds[ST_N_STAGES]);
+ST_API void st_system_part_seconds(const st_System *system, double seconds[ST_N_PARTS]);
 
 #ifdef __cplusplus
 }

@@ -330,7 +330,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
  * length d passes a point at the distance x along a direction in which it goes farther than x by at most x
  * sin(angle) <= d/2. So the pairs do not depend on the size of the fat boxes, and a clone finds the contacts of the
  * original. */
-static sti_Bounds collider_sweep(const sti_World *world, int shape)
+static sti_Bounds collider_swept_bounds(const sti_World *world, int shape)
 {
     const sti_Collider *c = &world->collider;
     int owner = world->scene->shape_body[shape];
@@ -359,7 +359,7 @@ static void foresee_body(sti_World *world, int b)
     }
     c->travel[b] = travel;
     for (int k = world->scene->first_shape[b]; k >= 0; k = world->scene->next_shape[k])
-        c->swept[k] = collider_sweep(world, k);
+        c->swept[k] = collider_swept_bounds(world, k);
 }
 
 static void foresee_range(void *ctx, int64_t first, int64_t end)

@@ -144,7 +144,7 @@ static const Field summary_fields[] = {
     FIELD(sti_Summary, outcome, 'S', 16),
     FIELD(sti_Summary, message, 'S', 512),
     FIELD(sti_Summary, wall, 'D', 0),
-    FIELD(sti_Summary, stage_seconds, 'D', ST_N_STAGES),
+    FIELD(sti_Summary, stage_seconds, 'D', ST_N_PARTS),
     {0},
 };
 

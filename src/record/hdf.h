@@ -38,7 +38,7 @@ int sti_table_rank(sti_Table table);  /* 1; 2: frames x joints or springs; 3: fr
 typedef struct sti_Summary {
     char outcome[16], message[512];
     double wall;
-    double stage_seconds[ST_N_STAGES];
+    double stage_seconds[ST_N_PARTS];
 } sti_Summary;
 
 /* A contact as stored in the file: seven digits, more than the solver's tolerance leaves. */

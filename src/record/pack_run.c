@@ -360,8 +360,8 @@ static st_Status pack_all(Packer *p, int64_t limit, st_Error *err)
     STI_TRY(pack_steps(p, err));
     STI_TRY(put_events(p, err));
     json_t *stages = json_object();
-    for (int s = 0; s < ST_N_STAGES; s++)
-        json_object_set_new(stages, st_stage_name((st_Stage)s), json_real(info->stage_seconds[s]));
+    for (int s = 0; s < ST_N_PARTS; s++)
+        json_object_set_new(stages, st_part_name((st_StepPart)s), json_real(info->stage_seconds[s]));
     json_object_set_new(p->header, "summary",
                         json_pack("{ss ss sf so sb sI sI sI sI sI}", "outcome", info->outcome, "message", info->message,
                                   "wall", info->wall, "stages", stages, "closed", (int)info->closed, "bytes",

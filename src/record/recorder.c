@@ -514,7 +514,7 @@ static st_Status write_end(st_Recorder *recorder, const st_System *system, const
     sti_Summary summary = {.wall = sti_seconds_now() - recorder->began};
     sti_utf8_copy(summary.outcome, sizeof summary.outcome, outcome != NULL ? outcome : "");
     sti_utf8_copy(summary.message, sizeof summary.message, message != NULL ? message : "");
-    if (system != NULL) st_system_profile(system, summary.stage_seconds);
+    if (system != NULL) st_system_part_seconds(system, summary.stage_seconds);
     if (system != NULL && recorder->frame_due) STI_TRY(add_frame_rows(recorder, system, err));
     if (system != NULL && recorder->n_steps > 1) STI_TRY(add_checkpoint(recorder, system, err));
     if (H5Dwrite(recorder->summary, recorder->summary_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, &summary) < 0)

@@ -34,21 +34,21 @@ void sti_start_lap(sti_StepWork *work)
     work->clock.lap = clock_seconds();
 }
 
-void sti_lap(sti_StepWork *work, st_Stage stage)
+void sti_lap(sti_StepWork *work, st_StepPart part)
 {
     double now = clock_seconds();
-    work->clock.seconds[stage] += now - work->clock.lap;
+    work->clock.seconds[part] += now - work->clock.lap;
     work->clock.lap = now;
 }
 
-const char *st_stage_name(st_Stage stage)
+const char *st_part_name(st_StepPart part)
 {
-    static const char *const names[ST_N_STAGES] = {"contacts", "assemble", "solve", "move",
-                                                   "events",   "project",  "report"};
-    return (int)stage >= 0 && (int)stage < ST_N_STAGES ? names[stage] : NULL;
+    static const char *const names[ST_N_PARTS] = {"contacts", "assemble", "solve", "move",
+                                                  "events",   "project",  "report"};
+    return (int)part >= 0 && (int)part < ST_N_PARTS ? names[part] : NULL;
 }
 
-void st_system_profile(const st_System *system, double seconds[ST_N_STAGES])
+void st_system_part_seconds(const st_System *system, double seconds[ST_N_PARTS])
 {
     memcpy(seconds, system->work.clock.seconds, sizeof system->work.clock.seconds);
 }

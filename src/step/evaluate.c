@@ -14,7 +14,7 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
     if (table->bounded != NULL && status == ST_OK) status = table->bounded(table->ctx, t, q, sink, err);
     if (model->rigid) model->world->place = 0;
     STI_TRY(status);
-    sti_lap(work, ST_STAGE_ASSEMBLE);
+    sti_lap(work, ST_PART_ASSEMBLE);
     sink->constraints_known = true;
     return ST_OK;
 }
@@ -33,7 +33,7 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
     STI_TRY(status);
     /* frees rows of an earlier evaluation: those of a pile need more memory than everything else */
     if (sink->rows_later && sink->contact_rows.n_rows == 0) sti_rows_free(&sink->allocator, &sink->contact_rows);
-    sti_lap(work, ST_STAGE_CONTACTS);
+    sti_lap(work, ST_PART_CONTACTS);
     return sti_go_on(model, state, work, err);
 }
 

@@ -903,7 +903,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
         info->struck += beside->struck;
         info->solve.converged = info->solve.converged && beside->solve.converged;
     }
-    sti_lap(work, ST_STAGE_SOLVE);
+    sti_lap(work, ST_PART_SOLVE);
     return ST_OK;
 }
 

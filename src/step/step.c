@@ -121,7 +121,7 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     *taken = transition * h;
     if (events != ST_EVENTS_OFF && !sti_exhausted(model, work))
         STI_TRY(sti_find_collision(model, state, work, *taken, &collision, err));
-    sti_lap(work, ST_STAGE_EVENTS);
+    sti_lap(work, ST_PART_EVENTS);
     *event = transition < 1 || collision < 1;
     if (collision < 1) {
         h = *taken, *taken = collision * h;
@@ -341,7 +341,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
     report.force_h = sti_force_time(work);
     report.law_change = work->law_change;
     report.force_time = state->t - 0.5 * report.h;
-    sti_lap(work, ST_STAGE_REPORT);
+    sti_lap(work, ST_PART_REPORT);
     copy_report(&report, info);
     return ST_OK;
 }

@@ -75,9 +75,9 @@ double sti_next_time(const sti_State *state, double h);
 /* Call one of these after the time changed: a whole step of length h ended; or any other change. */
 void sti_time_reached(sti_TimeGrid *grid, double before, double h);
 void sti_time_set(sti_State *state, double t);
-/* Adds the time since the last lap to a stage of the profile. */
+/* Adds the time since the last lap to a part of the step, for st_system_part_seconds. */
 void sti_start_lap(sti_StepWork *work);
-void sti_lap(sti_StepWork *work, st_Stage stage);
+void sti_lap(sti_StepWork *work, st_StepPart part);
 
 /* ---- evaluate.c ---------------------------------------------------------------------------------------------- */
 

@@ -445,10 +445,10 @@ typedef struct sti_Sleep {
 
 /* ---- the system ------------------------------------------------------------------------------------ */
 
-/* The time that stages took. */
+/* The time that the parts of a step took. */
 typedef struct sti_Clock {
     double lap; /* at the last one [s] */
-    double seconds[ST_N_STAGES];
+    double seconds[ST_N_PARTS];
 } sti_Clock;
 
 /* The model: constant while the system runs. */

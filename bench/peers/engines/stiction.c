@@ -221,16 +221,16 @@ static void state(void *opaque, int body, BodyState *out)
 /* "contacts 12 %, solve 80 %": stages with at least one per cent. */
 static void stages(void *opaque, char text[200])
 {
-    double seconds[ST_N_STAGES], sum = 0;
+    double seconds[ST_N_PARTS], sum = 0;
     size_t used = 0;
-    st_system_profile(((World *)opaque)->system, seconds);
-    for (int k = 0; k < ST_N_STAGES; k++)
+    st_system_part_seconds(((World *)opaque)->system, seconds);
+    for (int k = 0; k < ST_N_PARTS; k++)
         sum += seconds[k];
     text[0] = '\0';
-    for (int k = 0; k < ST_N_STAGES && sum > 0 && used < 180; k++)
+    for (int k = 0; k < ST_N_PARTS && sum > 0 && used < 180; k++)
         if (100 * seconds[k] >= sum)
             used += (size_t)snprintf(text + used, 200 - used, "%s%s %.0f %%", used > 0 ? "; " : "",
-                                     st_stage_name((st_Stage)k), 100 * seconds[k] / sum);
+                                     st_part_name((st_StepPart)k), 100 * seconds[k] / sum);
 }
 
 static int contacts(void *opaque)

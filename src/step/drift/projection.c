@@ -167,7 +167,7 @@ static st_Status project_iterate(Projecting *projecting, double *best)
         st_SolveInfo info;
         STI_TRY(sti_solve_problem(model, state, work, work->projection.solver, &problem, &solution, &info,
                                   projecting->err));
-        sti_lap(work, ST_STAGE_PROJECT);
+        sti_lap(work, ST_PART_PROJECT);
 
         sti_move(model, work->q_new, work->projection.step, 1.0, work->q_new);
     }
@@ -218,6 +218,6 @@ st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWo
         projecting.unilateral = true;
         STI_TRY(close_constraints(&projecting));
     }
-    sti_lap(work, ST_STAGE_PROJECT);
+    sti_lap(work, ST_PART_PROJECT);
     return ST_OK;
 }

@@ -119,7 +119,7 @@ st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork 
     STI_TRY(sti_evaluate(model, state, work, &work->trial, t, work->q_new, sti_margin(model), err));
     STI_TRY(sti_count_event(model, state, work, t, s, info, err));
     STI_TRY(sti_ids_copy(&model->allocator, &work->active_new, &state->active, err));
-    sti_lap(work, ST_STAGE_EVENTS);
+    sti_lap(work, ST_PART_EVENTS);
     work->events.before = (sti_Works){0};
     sti_works_add(&work->events.before, s, &work->step.done);
     return sti_land(model, state, work, t, s * h, info, err);

@@ -193,7 +193,7 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
             const double factor = k_island >= 0 ? rebounds->island[k_island].factor : 1;
             work->step.w[work->step.law[at->contact].first] = at->landing + factor * (at->leaving - at->landing);
         }
-        STI_TRY(sti_stage_solve(model, state, work, stage, v, solved, err));
+        STI_TRY(sti_solve_step_problem(model, state, work, stage, v, solved, err));
         info->problems++;
     }
     return ST_OK;

@@ -260,7 +260,7 @@ static st_Status evaluate_end(Rounds *rounds)
     sti_State *state = rounds->state;
     sti_StepWork *work = rounds->work;
     sti_move(model, state->q, rounds->v, rounds->h, work->q_new);
-    sti_lap(work, ST_STAGE_MOVE);
+    sti_lap(work, ST_PART_MOVE);
     return sti_evaluate_constraints(model, work, &work->trial, state->t + rounds->h, work->q_new, rounds->err);
 }
 

@@ -44,8 +44,8 @@ typedef struct sti_Stage {
 st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                              st_Error *err);
 /* stage_solve.c: solves it. */
-st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
-                          double *v, st_SolveInfo *info, st_Error *err);
+st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                                 double *v, st_SolveInfo *info, st_Error *err);
 /* stage_solve.c: solves a problem made by this library. A problem of a user's model is checked first. */
 st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Solver *solver,
                             const st_Problem *problem, st_Solution *solution, st_SolveInfo *info, st_Error *err);

@@ -44,7 +44,7 @@ st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *
     sti_carry_nothing(model, work); /* clear the sums of an attempt that failed */
     STI_TRY(work->guard.rough ? sti_rough_step(model, state, work, h, info, err)
                               : sti_integrator(model)->step(model, state, work, h, info, err));
-    sti_lap(work, ST_STAGE_MOVE);
+    sti_lap(work, ST_PART_MOVE);
     return ST_OK;
 }
 
@@ -134,7 +134,7 @@ static st_Status solve_again_if_blind(const sti_Model *model, sti_State *state, 
     const bool many = work->step.n_gaps > FEW_CONTACTS;      /* the budget of a pile is not raised */
     if (!rigid || many || worst_velocity_error(model, state, work) <= STI_VELOCITY_ERROR) return ST_OK;
     STI_TRY(sti_solve_tightly(model, work, err));
-    STI_TRY(sti_stage_solve(model, state, work, stage, v, info, err));
+    STI_TRY(sti_solve_step_problem(model, state, work, stage, v, info, err));
     info->converged = info->converged || info->residual.natural <= sti_larger(model->def.tolerance, 1e-9);
     const double left = worst_velocity_error(model, state, work);
     if (left <= STI_VELOCITY_ERROR) return ST_OK;
@@ -150,7 +150,7 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     st_SolveInfo solved;
     STI_TRY(sti_stage_assemble(model, state, work, stage, err));
     if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) return ST_OK;
-    STI_TRY(sti_stage_solve(model, state, work, stage, v, &solved, err));
+    STI_TRY(sti_solve_step_problem(model, state, work, stage, v, &solved, err));
     STI_TRY(solve_again_if_blind(model, state, work, stage, v, &solved, err));
     if (work->rebounds.n > 0 && model->def.energy == ST_ENERGY_LIMIT)
         STI_TRY(sti_limit_rebounds(model, state, work, stage, v, &solved, info, err));

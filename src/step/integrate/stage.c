@@ -342,6 +342,6 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     }
     work->rebounds.n = 0;
     if (stage->rebound) STI_TRY(sti_add_rebounds(model, state, work, stage, err));
-    sti_lap(work, ST_STAGE_ASSEMBLE);
+    sti_lap(work, ST_PART_ASSEMBLE);
     return ST_OK;
 }

@@ -321,8 +321,8 @@ static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *s
     return ST_OK;
 }
 
-st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
-                          double *v, st_SolveInfo *info, st_Error *err)
+st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
+                                 double *v, st_SolveInfo *info, st_Error *err)
 {
     sti_Assembly *out = &work->step;
     bool impact = stage->eta == 0;
@@ -398,6 +398,6 @@ st_Status sti_stage_solve(const sti_Model *model, sti_State *state, sti_StepWork
     if (!impact && work->compliant.next.n > 0) sti_patches_follow(work);
     if (work->linearised.on) sti_linearised_impulse(work, v);
     STI_TRY(sti_stage_work(model, work, stage, v, err));
-    sti_lap(work, ST_STAGE_SOLVE);
+    sti_lap(work, ST_PART_SOLVE);
     return ST_OK;
 }
