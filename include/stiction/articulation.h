@@ -43,8 +43,8 @@ extern "C" {
 typedef struct st_Articulation st_Articulation;
 
 /* Create the articulation of a system, in the current state of the system. ST_ERR_UNSUPPORTED if the system comes from
- * st_system_create_model, or if a joint that closes a loop has an armature. Free it with st_articulation_destroy, before
- * the system. */
+ * st_system_create_model, or if a joint that closes a loop has an armature. Free it with st_articulation_destroy,
+ * before the system. */
 ST_API st_Status st_articulation_create(st_System *system, st_Articulation **out, st_Error *err);
 /* Free an articulation. NULL is allowed. */
 ST_API void st_articulation_destroy(st_Articulation *articulation);
