@@ -316,6 +316,7 @@ static void tell_masks(sti_FlatPile *pile)
     sti_Flat *f = &pile->f;
     const sti_FlatShare *share = &pile->share;
     if (!is_shared(pile)) return;
+    /* cppcheck-suppress invalidPointerCast ; one block for several arrays */
     f->masks = (unsigned long long *)share->bytes_device;
     f->list = share->out.on_device;
     RUN(pile, flat_pack_masks, 0, share->out.start[share->n_peers]);

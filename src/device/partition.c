@@ -57,6 +57,7 @@ void sti_partition(const double *x, const double *weight, int n, double tilt, co
     Room room = {.group = (Group *)memory, .next = (Group *)(memory + doubles(size, sizeof(Group)))};
     room.mine = memory + 2 * doubles(size, sizeof(Group));
     room.all = room.mine + (int64_t)BINS * size;
+    /* cppcheck-suppress invalidPointerCast ; one block for several arrays */
     room.offset = (int64_t *)(room.all + (int64_t)BINS * size * size);
     room.where = (int *)(room.offset + doubles((int64_t)size + 1, sizeof(int64_t)));
     int groups = size > 1 ? 1 : 0;
@@ -133,6 +134,7 @@ void sti_partition(const double *x, const double *weight, int n, double tilt, co
             to->at = group->lo;
         }
         /* The halves that have several ranks are the next groups. */
+        /* cppcheck-suppress invalidPointerCast ; likewise */
         int *place = (int *)room.mine; /* of half 2 g and 2 g + 1 */
         for (int half = 0; half < 2 * groups; half++) {
             const Group *group = &room.group[half / 2];

@@ -41,24 +41,25 @@ typedef struct sti_TreePlan {
 
 typedef struct sti_TreeCoordinates sti_TreeCoordinates;
 
-/* For problems with the blocks of A as `first` has them; plan is copied. open: for sti_tree_coordinates_solve alone,
- * with memory that is linear in the number of links. */
+/* For problems with blocks of A as in `first`. The plan is copied. open: only sti_tree_coordinates_solve is used, with
+ * memory that is linear in the number of links. */
 st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_TreePlan *plan, int n_blocks,
                                       const int *first, bool open, sti_TreeCoordinates **out, st_Error *err);
 void sti_tree_coordinates_destroy(sti_TreeCoordinates *trees);
 
-/* The problem in tree coordinates, valid until the next call; *reduced = NULL: rows of a joint are not independent
- * here, solve it as it is. The problem must stay while its reduced one is used.                            */
+/* The problem in tree coordinates, valid until the next call. The original problem must stay unchanged while the
+ * reduced one is used. *reduced = NULL: the rows of a joint are dependent at this position; solve the original problem.
+ */
 st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *trees, const st_Problem *problem, const st_Problem **reduced,
                                       st_Error *err);
-/* Where velocities and impulses of the reduced problem go: v and l for a solver. */
+/* The arrays for velocities and impulses of the reduced problem: v and l of a solver. */
 void sti_tree_coordinates_solution(sti_TreeCoordinates *trees, double **y, double **l);
-/* v and l of the problem from them, and r. awake: by reduced block, 1 where it was solved for, and else v and l stay;
- * NULL: everywhere.                                                                               */
+/* v and l of the original problem from these arrays and r. awake: by reduced block, 1 if it was solved, otherwise its v
+ * and l are unchanged; NULL: all. */
 void sti_tree_coordinates_expand(sti_TreeCoordinates *trees, const unsigned char *awake, const double *r, double *v,
                                  double *l);
-/* v and l of a problem without contacts, if its rows are those of trees and soft rows on single coordinates. *done =
- * false: they are not, or rounding is too large; v and l are then undefined.                           */
+/* v and l of a problem without contacts, if it has only rows of trees and soft rows on single coordinates. *done =
+ * false: it has others, or rounding is too large; v and l are then undefined. */
 st_Status sti_tree_coordinates_solve(sti_TreeCoordinates *trees, const st_Problem *problem, double *v, double *l,
                                      bool *done, st_Error *err);
 /* Rows of the last problem that depend on those of trees and were left out. */

@@ -20,7 +20,7 @@ static uint64_t body_pair(int a, int b)
     return a < b ? (uint64_t)a << 32 | (uint64_t)b : (uint64_t)b << 32 | (uint64_t)a;
 }
 
-/* Does the scene let the two shapes touch? */
+/* Does the scene allow contact between the two shapes? */
 static bool are_to_touch(const sti_World *world, int i, int j)
 {
     const int *owner = world->scene->shape_body;

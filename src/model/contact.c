@@ -281,7 +281,7 @@ static st_Status push_pair(ContactTask *task, int64_t at)
 /* ---- a range of pairs ---------------------------------------------------------------------------- */
 
 #define CHUNK 256
-/* Pairs between a prefetch of what is kept of a pair's patch and its use. */
+/* Number of pairs between the prefetch of a cached patch and its use. */
 enum { PAIRS_AHEAD = 6 };
 
 /* Lists those of n pairs with balls nearer than the margin, up to rounding on the safe side. Uses the poses alone,

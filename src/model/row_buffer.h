@@ -105,7 +105,7 @@ struct st_Sink {
     sti_Surface **surface; /* surfaces of contacts with their own, in chunks that never move */
     int n_surfaces;
     bool constraints_known; /* everything except contacts is valid for the next position (sti_evaluate_ahead) */
-    bool opening_known;     /* the rows of joints were asked how far the worst joint is open: `opening`, `open_joint` */
+    bool opening_known;     /* `opening` and `open_joint` are computed: how far the worst joint is open */
     double opening;
     int open_joint;
     bool laid_out; /* joint_rows has the pattern of a world's joints, which stays: only numbers change */

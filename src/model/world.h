@@ -200,7 +200,7 @@ typedef struct sti_Collider {
     int n_cache;
     int64_t cache_capacity, cache_serial; /* of the pairs that have places                           */
     STI_ARRAY(bool, cache_used);          /* by place: a pair has it; apart, since all are set in turn */
-    int64_t *live; /* while somebody sleeps: the n_live pairs with somebody who does not            */
+    int64_t *live; /* while bodies sleep: the n_live pairs with at least one body that is awake */
     int64_t n_live, live_capacity;
     int64_t live_serial;       /* serial of the pairs it was made from; -1: must be made */
     sti_Points points;         /* points of the current pair */
@@ -323,8 +323,8 @@ typedef struct sti_World {
     int64_t n_controls;          /* number that are set */
     sti_AngleCache *angle_cache; /* by angle: measure.c                                                */
     sti_CoordinateCache *coordinate; /* two per joint: tendon.c                                       */
-    int64_t place, n_places;         /* place: not 0 while all coordinates are asked at one position; their number  */
-    sti_Push *push;                  /* n_pushes, sorted by body */
+    int64_t place, n_places; /* place: not 0 while all coordinates are computed at one position; number of positions */
+    sti_Push *push;          /* n_pushes, sorted by body */
     int n_pushes;
     int64_t push_capacity;
     double asleep_potential; /* potential energy of sleeping bodies [J] */
@@ -397,7 +397,7 @@ typedef struct sti_Measure {
 enum { STI_CACHE_KEY = 2 * STI_BODY_Q + 1 };
 struct sti_CoordinateCache {
     bool known;
-    int64_t place;             /* the world's `place` when it was asked last                               */
+    int64_t place;             /* `place` of the world when it was computed last                            */
     double key[STI_CACHE_KEY]; /* poses of the two bodies, and the angle with its turns              */
     sti_Measure x;
     int count;

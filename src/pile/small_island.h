@@ -1,8 +1,8 @@
 /* pile/small_island.h -- contacts between a few free bodies, and Newton's equations for their velocities.
  *
  * A graph (pile.h) of ten contacts has colours of one or two contacts each, and most of its lanes are empty. Here
- * contact c is lane c % 8 of pack c / 8, in the order of the problem, so that what is done contact by contact (laws,
- * residuals) fills the lanes; and what is done body by body works on rows of eight numbers, one register:
+ * contact c is lane c % 8 of pack c / 8, in the order of the problem. Computations by contact (laws, residuals)
+ * therefore fill the lanes, and computations by body use rows of eight numbers, one register:
  *
  *     h[c][side][direction]     H~ of pile.h on the six velocities of a body, and two zeros
  *
@@ -50,7 +50,7 @@ typedef struct sti_SmallSlope {
     _Alignas(STI_ALIGN) double x[6][STI_LANES];
 } sti_SmallSlope;
 
-/* What a visit by a sweep needs of a contact: 1.3/W_nn, W_tn, inv(W_TT), 1/lambda_max(W_TT), mu. */
+/* Numbers that a sweep needs for each contact: 1.3/W_nn, W_tn, inv(W_TT), 1/lambda_max(W_TT), mu. */
 enum { STI_SMALL_VISIT = 8 };
 
 typedef struct sti_Small {

@@ -6,22 +6,22 @@
  *     cone                                 F = r - P_K(x), the natural map
  *     frictionless, bounded                F = r - clip(x)
  *
- * The zeros are those of the law whatever rho > 0 is. The form of Alart and Curnier has no term |u_T|, and so
- * no kink where a contact sticks, which is where most contacts are.
+ * The zeros are those of the law for any rho > 0. The form of Alart and Curnier has no term |u_T|, and so no kink where
+ * a contact sticks. Most contacts stick.
  */
 #ifndef STI_SLOPE_H
 #define STI_SLOPE_H
 
 #include "reduce/reduce.h"
 
-/* rho has one entry a component, the same for those that are projected together (the whole of the cone law).
- * F, and A = dF/dr at fixed u, B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. Returns
- * whether B is not zero: whether the contact takes part in the linear system.                      */
+/* Computes F, A = dF/dr at fixed u and B = dF/du at fixed r (dim x dim, row-major); A and B may both be NULL. rho has
+ * one entry per component; components that are projected together have the same rho (with the cone law: all). Returns
+ * true if B is not zero: the contact is in the linear system. */
 bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
                double *B);
 
-/* rho by row (n_r): normal, sliding, rolling and spinning each by their own part of W_cc, whose units differ; of the
- * cone law, which projects them together, by all of it.                                                     */
+/* rho by row (n_r). Normal, sliding, rolling and spinning rows have different units: each rho comes from its part of
+ * W_cc. The cone law projects them together: its rho comes from all of W_cc. */
 void sti_slope_rho(const sti_Reduction *reduction, double *rho);
 
 /* out = B X: B n x n, X n x m, row-major. */

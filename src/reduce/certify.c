@@ -1,21 +1,21 @@
-/* certify.c -- could rounding explain that r looks like a solution?
+/* certify.c -- is r a solution, or is its small residual an effect of rounding?
  *
- * Where the terms of u = W r + b are 1e16 times larger than b, b is lost in their rounding and any r of that size seems
- * to solve the problem. A bound on |W||r| that costs a pass or two over r shows nearly always that this is not so:
- * since W is positive semi-definite, |W_ij| <= sqrt(W_ii W_jj). Among free bodies W_ij is 0 unless contacts i and j
- * share a body, so that the bound is a sum over bodies. Only where it is too large, v and u are computed again:
- * residuals of momentum and joints in double-double, one more solve for the correction of v, and u from the corrected
- * v, so that u has the digits that a solution of b's size needs.
+ * If the terms of u = W r + b are 1e16 times larger than b, b is lost in their rounding, and any r of that size seems
+ * to solve the problem. In nearly all cases, a bound on |W||r| excludes this with one or two passes over r: W is
+ * positive semi-definite, so |W_ij| <= sqrt(W_ii W_jj). Among free bodies W_ij is 0 unless contacts i and j share a
+ * body, so the bound is a sum over bodies. If the bound is too large, v and u are computed again: residuals of momentum
+ * and joints in double-double, one more solve for the correction of v, and u from the corrected v. Then u has as many
+ * digits as a solution of the size of b needs.
  */
 #include "reduce/reduce_memory.h"
 #include "reduce/residual.h"
 
 #include <float.h>
 
-/* The rounding of u may be this share of the tolerance without a second look. */
+/* If the rounding of u is below this share of the tolerance, it is not computed again. */
 static const double allowed_share = 0.1;
 
-/* Do the squares of impulses and velocities exist as numbers? Below 1e-154 they vanish, and anything seems solved. */
+/* Can the squares of impulses and velocities be represented? Below 1e-154 they are 0, and any r seems a solution. */
 static bool is_in_range(const sti_Reduction *reduction)
 {
     static const double least = 1e-80, largest = 1e80;
@@ -30,7 +30,7 @@ static bool is_in_range(const sti_Reduction *reduction)
             most = sti_larger(fabs(reduction->b[j]), most);
             impulse = sti_larger(reduction->rho[c] * fabs(reduction->b[j]), impulse);
         }
-    if (most == 0.0) return true; /* what is measured is absolute */
+    if (most == 0.0) return true; /* the residual is absolute */
     return most >= least && most <= largest && impulse >= least && impulse <= largest;
 }
 
@@ -117,8 +117,8 @@ static double rounding_by_rows(const sti_Reduction *reduction, const double *r, 
     return isnan(most) ? INFINITY : most;
 }
 
-/* Is r certain to be as good as the tolerance demands, whatever rounding hides? What it may hide, where that is more
- * than allowed_share of the tolerance, is part of the judgement.                                     */
+/* Is r within the tolerance for any effect of rounding? A possible effect above allowed_share of the tolerance is added
+ * to the residual. */
 static st_Status is_certain(sti_Reduction *reduction, const double *r, double tolerance, bool *certain, st_Error *err)
 {
     sti_ReductionMemory *m = reduction->memory;

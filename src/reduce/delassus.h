@@ -1,5 +1,5 @@
-/* reduce/delassus.h -- W formed, block by block: W_ij is there when contact j's impulse moves contact i.
- * For solvers that factorise; the others apply W through the reduction and never form it.
+/* reduce/delassus.h -- the Delassus matrix W by blocks. W_ij exists if the impulse of contact j moves contact i.
+ * Solvers that factorise W need it; the others apply W through the reduction and never form it.
  */
 #ifndef STI_DELASSUS_H
 #define STI_DELASSUS_H
@@ -27,7 +27,7 @@ typedef struct sti_Delassus {
     STI_ARRAY(int, patch);          /* by contact: first and end of the contacts that C ties it to */
 } sti_Delassus;
 
-/* Starts as {.allocator = ...}. False in *formed, and nothing built, where W has more than max_blocks blocks. */
+/* Start with {.allocator = ...}. If W has more than max_blocks blocks, *formed is false and W is not built. */
 st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, int64_t max_blocks, bool *formed,
                              st_Error *err);
 void sti_delassus_release(sti_Delassus *w);

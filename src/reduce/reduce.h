@@ -63,8 +63,8 @@ typedef struct sti_Reduction {
 st_Status sti_reduction_create(const st_Allocator *allocator, sti_Reduction **out, st_Error *err);
 void sti_reduction_destroy(sti_Reduction *reduction);
 
-/* From the next problem on velocities and joints are solved for by this (saddle.h), which stays its owner's; NULL: by
- * the reduction's own.                                                                            */
+/* From the next problem on, this object solves for velocities and joints (saddle.h). The caller keeps it. NULL: that of
+ * the reduction. */
 void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
 
 /* Reduces a (checked) problem and replaces the one before. Allocates nothing unless something has to grow. The problem
@@ -72,9 +72,9 @@ void sti_reduction_lend(sti_Reduction *reduction, struct sti_Saddle *saddle);
  * call succeeds. */
 st_Status sti_reduce(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
 
-/* The same in two steps: first velocities and joints alone. Then nothing but the question may follow whether all
- * contacts are open, r = 0 being the answer: judged->v, l and u are its if so. `pile`: the contacts as arrays, where
- * the problem has no H; or NULL. Columns are then made of a copy of the problem with an H of its own.  */
+/* The same in two steps: first velocities and joints alone, then contacts. Between them, sti_reduction_is_open tests
+ * whether all contacts are open; then r = 0 is the solution, with judged->v, l and u. `pile`: the contacts as arrays if
+ * the problem has no H; or NULL. Columns then come from a copy of the problem with H. */
 st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem, const sti_PileContacts *pile,
                             st_Error *err);
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint);
@@ -98,7 +98,7 @@ void sti_reduction_apply(const sti_Reduction *reduction, const double *r, double
  * may be NULL. Returns max |G'v + Cb l + g|. */
 double sti_reduction_velocity(const sti_Reduction *reduction, const double *r, double *v, double *l);
 
-/* Likewise for a graph with mechanisms, whose other velocities are known: v of bodies with joints, and l. */
+/* The same for a graph with mechanisms if all other velocities are known: v of bodies with joints, and l. */
 double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r, double *v, double *l);
 
 #endif

@@ -3,9 +3,9 @@
  *     e = | r - P(r - rho u^) |_2 / max(| rho b |_2, | rho u_scale |_2),     rho_i = dim_i / trace(W_ii)
  *
  * u is recomputed from r through the unreduced equations (momentum and joints, with refinement), so that
- * an error of the reduction counts too. Many contacts between free bodies, where nothing is eliminated but masses, are
- * judged in the lanes of their graph, by the same rows and the same formulas. Beside e stand the figures physics can
- * check.
+ * an error of the reduction counts, too. For many contacts between free bodies, where only masses are eliminated, it is
+ * computed in the lanes of their graph, with the same rows and formulas. The result also has the physical figures:
+ * penetration, violation of the cone, complementarity.
  */
 #include "reduce/residual.h"
 
@@ -21,9 +21,8 @@ static double square_norm(const double *x, int n)
     return sum;
 }
 
-/* | rho b |, or 0 where b is nothing but the rounding of its own terms H'v_free and w: a number made of
- * noise cannot serve as a scale (two bodies that fly side by side). Never below | rho u_scale |: who made
- * the problem may know how large velocities are that mean anything.                                */
+/* | rho b |, or 0 if b is only the rounding of its terms H'v_free and w: rounding is no scale (two bodies that fly side
+ * by side). At least | rho u_scale |: the caller may know the size of velocities that matter. */
 double sti_residual_scale(const sti_Reduction *reduction)
 {
     const st_Problem *p = reduction->problem;
@@ -124,16 +123,16 @@ static void copy_out(double *to, const double *from, int n)
     if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-/* A solver judges where it starts and where it ends, the one that called it judges what it returns, and the door
- * of all solvers again: mostly the same r.                                                         */
+/* The residual of the same r is needed several times: by the solver at its start and end, by `auto`, and by solver.c.
+ * The last result is therefore stored. */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
 {
     const st_Problem *p = reduction->problem;
     sti_Judged *judged = reduction->judged;
     if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
         if (reduction->graph != NULL) {
-            /* in lanes first, then mechanisms by their own equations, then the contacts that stand alone, by the
-             * problem's rows and the velocities that joints and impulses give */
+            /* first the lanes, then the equations of mechanisms, then single contacts, with the rows of the problem and
+             * the velocities that follow from joints and impulses */
             const sti_Graph *graph = reduction->graph;
             st_Residual *found = &judged->residual;
             sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, found);

@@ -38,9 +38,9 @@ st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double
 /* Is rounding too small to matter, by a bound from |r| and the diagonal of W alone? */
 bool sti_residual_is_certain(const sti_Reduction *reduction, const double *r, double tolerance);
 
-/* Are the equations of the joints met, relative to the velocities at hand and to those that the forces alone would
- * bring? Joints that contradict each other, and ones lost in the rounding of very unequal masses, are not. `strict`: to
- * the tolerance; else to the looser of it and STI_JOINT_NOISE.                                      */
+/* Are the equations of the joints satisfied, relative to the velocities and to those that forces alone would cause?
+ * They are not if joints contradict each other, or if they are lost in the rounding of very unequal masses. `strict`:
+ * to the tolerance; otherwise to the tolerance or STI_JOINT_NOISE, whichever is larger. */
 bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint, double tolerance, bool strict);
 
 #endif

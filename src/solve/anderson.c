@@ -1,12 +1,11 @@
-/* anderson.c -- see anderson.h. The least squares problem is solved by its normal equations, kept up to date
- * by one row a step; a little of the trace on the diagonal holds them regular when differences repeat.
+/* anderson.c -- see anderson.h. The least squares problem is solved by its normal equations, which each step updates by
+ * one row. A small share of the trace on the diagonal keeps them regular if differences repeat.
  *
- * The vectors are long and what is done with them is little: time goes by how often they are read. So a step is two
- * passes, one that makes the differences and all inner products, one that combines; block by block, so that what is
- * used several times is in the nearest cache; and the differences are kept in single precision. They go into the next
- * point with factors that make their sum about as large as f, so that it is wrong by 1e-7 of what is still missing.
- * Where they do not fit, they are cut off at 3e38 and become 0 below 1e-45: the rules of anderson.h hold that harmless,
- * too. */
+ * The vectors are long, and little is computed with each number, so the time is proportional to the number of reads. A
+ * step therefore has two passes: the first computes the differences and all inner products, the second combines. Both
+ * go block by block, so that numbers that are used several times stay in the nearest cache. Differences are stored in
+ * single precision. Their sum in the next point is about as large as f, so its error is 1e-7 of the remaining distance.
+ * Differences outside the range are cut off at 3e38 and become 0 below 1e-45; the rules of anderson.h cover this. */
 #include "solve/anderson.h"
 
 #include "math/simd4.h"

@@ -6,16 +6,15 @@
  *     x_next = g_k - sum_i theta_i (g_i+1 - g_i),     theta: least squares of  f_k - sum theta_i (f_i+1 - f_i)
  *
  * (Anderson 1965; Walker & Ni 2011, type II.) On a linear iteration this is GMRES; on ours, which is
- * linear as long as no contact changes between open, stick and slip, it is that between such changes. It
- * is held harmless by two rules. When |f| has grown to ten times the smallest since the start, the iteration
- * goes back to the image that belongs to the smallest and starts its memory afresh. When PATIENCE points
- * have not halved the smallest |f|, it goes back likewise and leaves the iteration alone for a while,
- * twice as long each time until |f| has halved. A cycle between contacts that open and close, which
- * acceleration can cause where the plain iteration has none, so costs no more than a multiple of what the
- * plain iteration takes to halve |f|.
+ * linear as long as no contact changes between open, stick and slip, it is GMRES between such changes. Two
+ * rules limit the harm that it can do. If |f| is ten times the smallest since the start, the iteration returns
+ * to the image of the smallest one and clears its memory. If PATIENCE points have not halved the smallest |f|,
+ * it returns in the same way, and acceleration is off for a while, twice as long each time until |f| has
+ * halved. Acceleration can cause a cycle between contacts that open and close. By these rules such a cycle
+ * takes at most a multiple of the time in which the plain iteration halves |f|.
  *
- * Numbers that depend linearly on x may follow it, as velocities follow impulses: they are combined with the same
- * theta, and have no influence on it.
+ * Vectors that depend linearly on x can be combined with the same theta, such as the velocities that belong to
+ * impulses. They have no influence on theta.
  */
 #ifndef STI_ANDERSON_H
 #define STI_ANDERSON_H

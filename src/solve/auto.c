@@ -143,7 +143,7 @@ static st_Status take_turn(Auto *a, sti_Task *task, Turn turn, st_Error *err)
     part.solver = kinds[turn.who]->name;
     part.before = a->iterations;
     /* newton is next and needs no good start; for a large problem its step is expensive */
-    part.impatient = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
+    part.stop_halfway = a->gave_up < 0 && task->problem->n_r <= LARGE_ROWS;
     if (turn.from == ZERO) memset(task->r, 0, bytes);
     if (turn.from == BEST) memcpy(task->r, a->best, bytes);
     STI_TRY(sti_task_end(&part, kinds[turn.who]->solve(a->space[turn.who], &part, err)));

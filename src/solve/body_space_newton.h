@@ -10,10 +10,10 @@
  *     d_c = -g_c - K_c H~_c' z,      g_c = inv(D_c) F_c,   K_c = inv(D_c) B_c                      (1)
  *     ( I + sum_c H~_c K_c H~_c' ) z = -sum_c H~_c g_c                                             (2)
  *
- * (2) has six unknowns a body, whatever the number of contacts, and a block where two bodies touch: a wall of 100 boxes
- * has 600, and 3252 rows of contacts. It is never singular, however redundant the contacts are, since the masses
- * stand on its diagonal. Open contacts have K = 0. W is not formed. Mechanisms (mobility.h) are bodies like others,
- * with as many unknowns as they have freedoms.
+ * (2) has six unknowns per body, for any number of contacts, and a block for each two bodies that touch: a wall of 100
+ * boxes has 600 unknowns and 3252 contact rows. It is never singular, even with redundant contacts, because the masses
+ * are on its diagonal. Open contacts have K = 0. W is not formed. A mechanism (mobility.h) counts as a body with as
+ * many unknowns as it has degrees of freedom.
  */
 #ifndef STI_BY_BODIES_H
 #define STI_BY_BODIES_H

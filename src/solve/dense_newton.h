@@ -1,7 +1,8 @@
-/* solve/dense_newton.h -- small step problems at once: a robot with a few contacts, in joint coordinates.
+/* solve/dense_newton.h -- solves small step problems with dense matrices: a robot with a few contacts, in joint
+ * coordinates.
  *
- * It is the whole way from the problem to its answer, judged as residual.c judges. What it does not take, and what it
- * cannot solve to the tolerance, goes the usual way (solver.c).
+ * It replaces all of solver.c, from the problem to its solution, with the residual of residual.c. Problems that it does
+ * not accept, or cannot solve to the tolerance, are solved by solver.c.
  */
 #ifndef STI_DENSE_NEWTON_H
 #define STI_DENSE_NEWTON_H
@@ -18,8 +19,9 @@ void sti_dense_newton_destroy(sti_DenseNewton *d); /* NULL is fine */
 /* Is the problem small enough, and symmetric? */
 bool sti_dense_newton_takes(const st_Problem *problem);
 
-/* Solve from `start` (n_r; NULL: from 0). Where no path reaches the tolerance, a residual of `enough` ends the search,
- * as not converged. *solved false: solve it otherwise; solution->r is then untouched, or a better start. */
+/* Solves from `start` (n_r numbers; NULL: 0). If no path reaches the tolerance, the search ends at a residual of
+ * `enough`, and the result counts as not converged. *solved = false: use another solver; solution->r is then unchanged
+ * or a better start. */
 st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *problem, double tolerance, double enough,
                                  double polish, int max_iterations, const double *start, st_Solution *solution,
                                  st_SolveInfo *info, bool *solved, st_Error *err);

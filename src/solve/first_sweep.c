@@ -1,9 +1,8 @@
-/* first_sweep.c -- few contacts that come as W and b: a sweep or two before anything is set up.
+/* first_sweep.c -- a few contacts, given as W and b: one or two sweeps before a solver is prepared.
  *
- * Contacts that hardly feel each other, with a W that is nearly block diagonal, are solved by one sweep. To reduce the
- * problem, choose a solver and give it its arrays takes several times as long. So few contacts are swept by the columns
- * of W as they are given, in arrays on the stack, and the judge of all answers (residual.h) decides. What is not solved
- * in this way goes the usual way, from r = 0: it has lost little.
+ * If W is nearly block diagonal, one sweep solves the problem. To reduce the problem, choose a solver and prepare its
+ * arrays takes several times as long. Therefore a few contacts are swept directly with the columns of W, in arrays on
+ * the stack, and residual.h decides whether they are solved. If not, a solver starts from r = 0; little time was lost.
  */
 #include "problem/one_contact.h"
 #include "reduce/residual.h"

@@ -22,8 +22,8 @@ void sti_islands_destroy(sti_Islands *s)
 {
     if (s == NULL) return;
     const st_Allocator allocator = s->allocator;
-    for (int k = 0; k < s->n_desks; k++)
-        sti_desk_destroy(s->desk[k]);
+    for (int k = 0; k < s->n_workers; k++)
+        sti_worker_destroy(s->worker[k]);
     for (int64_t k = 0; k < s->joints_size; k++)
         sti_saddle_destroy(s->joints[k].saddle);
     sti_linear_destroy(s->linear);
@@ -55,8 +55,8 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop
     s->stop = stop;
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
-    /* the first desk, at which the whole is solved as well, and what else there is before any part */
-    st_Status status = sti_desks_make(s, 1, err);
+    /* the first worker, at which the whole is solved as well, and what else there is before any part */
+    st_Status status = sti_workers_make(s, 1, err);
     if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
     if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 2, err);
     if (status != ST_OK) {
@@ -343,7 +343,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         s->confirms = pile != NULL && pile->period == NULL && problem->symmetric && problem->n_l == 0 &&
                       problem->A.diagonal != NULL &&
                       (problem->C.n_blocks == 0 || problem->C.n_blocks == problem->n_r) &&
-                      sti_solver_keeps_starts(s->desk[0]->solver);
+                      sti_solver_keeps_starts(s->worker[0]->solver);
         if (s->confirms) GROW(v_first, problem->A.n_blocks);
     }
     if (awake == NULL && s->n_islands < 2) { /* the problem as a whole */
@@ -351,9 +351,9 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         double left = s->left != NULL ? 0.0 : INFINITY;
         for (int c = 0; c < problem->n_contacts && s->left != NULL; c++)
             left = fmax(left, s->left(s->left_ctx, c));
-        STI_TRY(sti_part_confirm(s->desk[0], NONE, left, solution, &confirmed, err));
+        STI_TRY(sti_part_confirm(s->worker[0], NONE, left, solution, &confirmed, err));
         if (!confirmed) {
-            st_Solver *solver = s->desk[0]->solver;
+            st_Solver *solver = s->worker[0]->solver;
             st_SolveInfo found;
             sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
             STI_TRY(sti_solver_solve(solver, problem, pile, solution, &found, err));

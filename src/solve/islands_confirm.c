@@ -94,7 +94,7 @@ static double sum_of(const double x[STI_LANES])
     return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 
-st_Status sti_part_confirm(Desk *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err)
+st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err)
 {
     sti_Islands *s = d->islands;
     const st_Problem *p = s->problem;

@@ -1,8 +1,8 @@
-/* solve/islands_memory.h -- what the files of the islands share, and nobody else.
+/* solve/islands_memory.h -- shared by the files of the islands only.
  *
- *     islands.c          memory; which parts there are; the whole as one; the report of all parts
+ *     islands.c          memory; division into parts; the whole problem as one part; the report of all parts
  *     islands_confirm.c  confirms the forces of the last step for a part that they still solve
- *     islands_parts.c    each part as a problem of its own, solved by one thread or several
+ *     islands_parts.c    each part as a separate problem, solved by one thread or several
  */
 #ifndef STI_ISLANDS_MEMORY_H
 #define STI_ISLANDS_MEMORY_H
@@ -15,7 +15,7 @@
 
 #define GROW(name, n) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (n), err))
 
-/* Parts: 0 is what has no contacts, 1 .. n_islands the islands; and nobody's. */
+/* Parts: REST has all blocks without contacts, 1 .. n_islands are the islands. NONE: left out. */
 enum { REST = 0, NONE = -1 };
 
 /* Members of every part, ascending: member[first[k]] .. member[first[k + 1] - 1]. */
@@ -24,13 +24,13 @@ typedef struct Members {
     STI_ARRAY(int, member);
 } Members;
 
-/* A block-diagonal matrix of the whole: where the values of each block start, and whose a row is. */
+/* A block-diagonal matrix of the whole problem: index of the first value of each block, and the block of each row. */
 typedef struct Blocks {
     STI_ARRAY(int64_t, at);
     STI_ARRAY(int, of);
 } Blocks;
 
-/* The same of a part. */
+/* A block-diagonal matrix of a part. */
 typedef struct PartBlocks {
     int n;
     int64_t n_x;
@@ -47,17 +47,17 @@ typedef struct Columns {
     STI_ARRAY(double, x);
 } Columns;
 
-/* Who solves for the joints of a part, and knows their structure from step to step; NULL until it is needed. */
+/* Factors of the joints of a part; keeps their structure from step to step. NULL until it is needed. */
 typedef struct Joints {
     sti_Saddle *saddle;
 } Joints;
 
-/* Where one thread works: the part before it, and a solver. Nothing that it says depends on what was there before. */
-typedef struct Desk {
+/* Memory of one thread: the current part, and a solver. Results do not depend on earlier parts. */
+typedef struct Worker {
     sti_Islands *islands;
     st_Allocator allocator;
     st_Solver *solver;
-    st_Problem part; /* its number and its arrays                                                  */
+    st_Problem part; /* its number and arrays */
     int number;
     const sti_PileContacts *pile; /* its contacts as arrays, in `arrays`; NULL: as rows of H       */
     sti_PileContacts arrays;
@@ -78,7 +78,7 @@ typedef struct Desk {
     int failed;                    /* the first part that failed here, n_islands + 1: none                            */
     st_Status status;
     st_Error err;
-} Desk;
+} Worker;
 
 struct sti_Islands {
     st_Allocator allocator;
@@ -87,20 +87,20 @@ struct sti_Islands {
     sti_Left left; /* of the next solve; NULL: not known                                           */
     const void *left_ctx;
     bool split;
-    bool dense;                   /* sti_islands_try_dense                                                           */
-    Desk *desk[STI_MOST_THREADS]; /* one a thread, made when it is first needed; the first is there        */
-    int n_desks;
-    STI_ARRAY(Joints, joints); /* of the rest, then by the block that the first joint row of an island touches */
+    bool dense; /* sti_islands_try_dense                                                           */
+    Worker *worker[STI_MOST_THREADS]; /* one per thread, created on demand; the first always exists */
+    int n_workers;
+    STI_ARRAY(Joints, joints); /* of REST, then by the first block of an island with a joint row */
     sti_Linear *linear;        /* for problems without contacts                               */
-    bool confirms;             /* starts are looked at by islands_confirm.c in this problem                     */
+    bool confirms;             /* islands_confirm.c tests the starts of this problem */
     int n_islands;
-    bool whole;                    /* the last problem was not taken apart                         */
+    bool whole;                    /* the last problem was not divided                             */
     STI_ARRAY(sti_Island, island); /* by part                                                      */
-    atomic_int failed;             /* no part behind this one is of interest any more              */
+    atomic_int failed;             /* the first part that failed; later parts are not solved       */
     const st_Problem *problem;
     const sti_PileContacts *pile;    /* its contacts as arrays; NULL: as rows of H                 */
-    int n_velocities;                /* that A.at and A.of are known for                           */
-    STI_ARRAY(int, shape);           /* A.first as it was then                                     */
+    int n_velocities;                /* number for which A.at and A.of are known                   */
+    STI_ARRAY(int, shape);           /* A.first at that time                                       */
     STI_ARRAY(unsigned char, marks); /* and A.diagonal, zeros for none                             */
     Blocks A, Cb, C;                 /* of C only without soft_rows                                       */
     bool soft_rows;                  /* C is diagonal: each row of H is a block of it                     */
@@ -112,14 +112,14 @@ struct sti_Islands {
     Members blocks, rows, contacts;
 };
 
-/* Is the start r of a part, NONE: of the whole, its answer? Then s->island, v and u are set; else v may have been
- * written to. `left` is what the last solve left over.                                              */
-st_Status sti_part_confirm(Desk *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err);
+/* Is the start r of a part (NONE: of the whole problem) its solution? Then s->island, v and u are set; if not, v may
+ * have changed. `left` is the residual that the last solve left. */
+st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err);
 
-/* Desks for n threads, at least. */
-st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err);
-void sti_desk_destroy(Desk *d); /* NULL is fine */
-/* Every part that has members; s->island says how they went. Of failures that of the first part. */
+/* Creates the memory of at least n threads. */
+st_Status sti_workers_make(sti_Islands *s, int n, st_Error *err);
+void sti_worker_destroy(Worker *d); /* NULL is fine */
+/* Solves every part that has members and writes s->island. If parts fail, returns the error of the first one. */
 st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err);
 
 static inline int sti_members(const Members *m, int part)

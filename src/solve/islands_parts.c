@@ -1,15 +1,16 @@
-/* islands_parts.c -- see islands.h: each part as a problem of its own, and all parts, each at the desk of a thread.
+/* islands_parts.c -- see islands.h: makes each part a separate problem, and solves all parts with one or more threads.
  *
- * A part has its blocks, joint rows and contacts numbered from 0. They are counted first, and memory is taken at once;
- * then everything is copied.
+ * The blocks, joint rows and contacts of a part are numbered from 0. They are counted first, memory is allocated once,
+ * and then everything is copied.
  *
- * An island that alone is more than a thread's share of all is solved first, by the whole team together where its
- * solver has use for one. The others are shared out by hands (math/parallel.h), a thread each, beginning with those
- * that stand beside one another in memory.
+ * An island that is larger than the share of a thread is solved first, by all threads together if its solver can use
+ * them. Each of the other islands is solved by one thread (math/parallel.h). Each thread begins with islands that are
+ * neighbours in memory.
  *
- * The bits do not depend on who solved what. A solver keeps memory from one problem to the next, and analyses of
- * patterns, which are made anew where a pattern is another one; none of it has a say in an answer (a run that is
- * restored has none of it, and goes on bit for bit). What parts say is put together behind the team, in their order.
+ * The bits do not depend on the thread that solves an island. A solver keeps memory between problems, and analyses of
+ * patterns, which it repeats if the pattern is different. Neither affects a solution: a restored run has none of it and
+ * continues bit for bit. The results of the parts are combined after all threads have finished, in the order of the
+ * parts.
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
@@ -19,7 +20,7 @@
  * for a team. */
 enum { LEAST = 64, LARGE = 1024 };
 
-/* ------------------------------------------------------------------ desks */
+/* ------------------------------------------------------------------ workers */
 
 static void release_part_blocks(const st_Allocator *allocator, PartBlocks *b)
 {
@@ -37,7 +38,7 @@ static void release_columns(const st_Allocator *allocator, Columns *c)
 
 #define RELEASE(name) STI_RELEASE(&allocator, d->name, d->name##_size)
 
-void sti_desk_destroy(Desk *d)
+void sti_worker_destroy(Worker *d)
 {
     if (d == NULL) return;
     const st_Allocator allocator = d->allocator;
@@ -61,19 +62,19 @@ void sti_desk_destroy(Desk *d)
     sti_free(&allocator, d, 1, sizeof *d);
 }
 
-st_Status sti_desks_make(sti_Islands *s, int n, st_Error *err)
+st_Status sti_workers_make(sti_Islands *s, int n, st_Error *err)
 {
-    for (; s->n_desks < n; s->n_desks++) {
-        Desk *d = sti_alloc(&s->allocator, 1, sizeof *d);
+    for (; s->n_workers < n; s->n_workers++) {
+        Worker *d = sti_alloc(&s->allocator, 1, sizeof *d);
         if (d == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory: a thread's part of the islands");
         d->allocator = s->allocator;
         d->islands = s;
         const st_Status status = st_solver_create(&s->def, &d->solver, err);
         if (status != ST_OK) {
-            sti_desk_destroy(d);
+            sti_worker_destroy(d);
             return status;
         }
-        s->desk[s->n_desks] = d;
+        s->worker[s->n_workers] = d;
     }
     return ST_OK;
 }
@@ -97,7 +98,7 @@ static int64_t numbers_from(const st_BlockDiag *from, const Blocks *whole, int r
 }
 
 /* At most n blocks of n_x numbers in all; none yet. */
-static st_Status begin_blocks(Desk *d, PartBlocks *to, const st_BlockDiag *from, int n, int64_t n_x, st_Error *err)
+static st_Status begin_blocks(Worker *d, PartBlocks *to, const st_BlockDiag *from, int n, int64_t n_x, st_Error *err)
 {
     to->n = 0;
     to->n_x = 0;
@@ -121,7 +122,7 @@ static void take_block(const st_BlockDiag *from, const Blocks *whole, PartBlocks
 }
 
 /* n columns of `entries` numbers in all; none yet. */
-static st_Status begin_columns(Desk *d, Columns *to, int n, int64_t entries, st_Error *err)
+static st_Status begin_columns(Worker *d, Columns *to, int n, int64_t entries, st_Error *err)
 {
     STI_TRY(STI_GROW(&d->allocator, to->p, to->p_size, n + 1, err));
     STI_TRY(STI_GROW(&d->allocator, to->i, to->i_size, entries, err));
@@ -151,7 +152,7 @@ static void take_column(const sti_Islands *s, const st_Sparse *from, int j, Colu
 }
 
 /* A part as d->part, with its share of the start r. */
-static st_Status take_part(Desk *d, int part, const double *start, st_Error *err)
+static st_Status take_part(Worker *d, int part, const double *start, st_Error *err)
 {
     sti_Islands *s = d->islands;
     const st_Problem *whole = s->problem;
@@ -286,7 +287,7 @@ static st_Status take_part(Desk *d, int part, const double *start, st_Error *err
     return ST_OK;
 }
 
-static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solution, st_Error *err)
+static st_Status solve_part(Worker *d, int part, int threads, st_Solution *solution, st_Error *err)
 {
     sti_Islands *s = d->islands;
     const st_Sparse *G = &s->problem->G;
@@ -330,9 +331,9 @@ static st_Status solve_part(Desk *d, int part, int threads, st_Solution *solutio
     return ST_OK;
 }
 
-/* The first of all parts that fail is the one that is told of, whoever had it: those before it are solved, those behind
- * need not be.                                                                                    */
-static void try_part(Desk *d, int part, int threads, st_Solution *solution)
+/* The error that is reported is that of the first part that fails, for any number of threads. All parts before it are
+ * solved; later ones may be left out. */
+static void try_part(Worker *d, int part, int threads, st_Solution *solution)
 {
     st_Error err = {0};
     sti_Islands *s = d->islands;
@@ -393,33 +394,33 @@ static void solve_shared(void *ctx, int thread, int n_threads)
                    first_in_share(s, thread + 1, n_threads));
     sti_team_wait(n_threads);
     for (int part; (part = sti_queue_take(shared->queue, thread, n_threads)) >= 0;)
-        if (!is_large(s, part)) try_part(s->desk[thread], part, 1, shared->solution);
+        if (!is_large(s, part)) try_part(s->worker[thread], part, 1, shared->solution);
 }
 
 st_Status sti_parts_solve(sti_Islands *s, st_Solution *solution, st_Error *err)
 {
     Shared shared;
     int64_t weight = weight_before(s, s->n_islands + 1);
-    const Desk *first;
+    const Worker *first;
     GROW(joints, s->problem->n_l > 0 ? s->problem->A.n_blocks + 1 : 0);
     for (int part = 0; part <= s->n_islands; part++)
         if (is_large(s, part)) weight -= weight_of(s, part);
     /* threads for the parts that are not large */
     const int64_t most = weight / LEAST < s->n_islands + 1 ? weight / LEAST : s->n_islands + 1;
     const int threads = most < s->def.threads ? (int)(most < 1 ? 1 : most) : s->def.threads;
-    STI_TRY(sti_desks_make(s, threads, err));
+    STI_TRY(sti_workers_make(s, threads, err));
     atomic_store(&s->failed, s->n_islands + 1);
-    for (int k = 0; k < s->n_desks; k++)
-        s->desk[k]->failed = s->n_islands + 1;
+    for (int k = 0; k < s->n_workers; k++)
+        s->worker[k]->failed = s->n_islands + 1;
 
     for (int part = 0; part <= s->n_islands; part++)
-        if (is_large(s, part)) try_part(s->desk[0], part, s->def.threads, solution);
+        if (is_large(s, part)) try_part(s->worker[0], part, s->def.threads, solution);
     shared.islands = s, shared.solution = solution;
     sti_team_run(threads, solve_shared, &shared);
 
-    first = s->desk[0];
-    for (int k = 1; k < s->n_desks; k++)
-        if (s->desk[k]->failed < first->failed) first = s->desk[k];
+    first = s->worker[0];
+    for (int k = 1; k < s->n_workers; k++)
+        if (s->worker[k]->failed < first->failed) first = s->worker[k];
     if (first->failed > s->n_islands) return ST_OK;
     if (err != NULL) *err = first->err;
     return first->status;

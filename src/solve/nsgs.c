@@ -183,7 +183,7 @@ static bool is_on_the_way(const sti_Task *task, int k)
 {
     const int rows = task->problem->n_r;
     const bool early = task->reduction->is_local && rows > task->max_iterations / 2 && rows <= STI_EVEN_ROWS;
-    return task->impatient && (k == task->max_iterations / 2 || (early && k == task->max_iterations / 4));
+    return task->stop_halfway && (k == task->max_iterations / 2 || (early && k == task->max_iterations / 4));
 }
 
 /* As many sweeps again square the residual, which falls at a steady pace from about 1: will that, or nearly that, do?

@@ -9,15 +9,14 @@
  *
  *     d_i >= 0 on the normals,   c . d < 0,   -(B'd) in K* for r,   (B'd)_j = 0 for free x_j:
  *
- * multiply the conditions by d and add them up. The same holds for complementarity problems, where K is z >= 0. A ray
- * is what is left of the conditions when x violates them as little as possible: minimise the sum of squares of the
- * violations d, that is
+ * multiply the conditions by d and add them up. The same holds for complementarity problems, where K is z >= 0. The
+ * violations d of the x that violates the conditions least are a ray: minimise the sum of squares of d, that is
  *
  *     K ∋ r _|_ -(B'd)_r ∈ K*,   (B'd)_free = 0,      0 <= d_i _|_ d_i + (B x + c)_i >= 0  or  d_i + (B x + c)_i = 0,
  *
- * a monotone problem of cones that our own interior point method solves. What it finds is then checked on its own, in
- * double-double arithmetic. Not to find a ray proves nothing: there are problems with velocities that all are >= 0 and
- * without a solution.
+ * a monotone cone problem, which our interior point method solves. Its result is then checked separately, in
+ * double-double arithmetic. If no ray is found, nothing is proved: some problems without a solution have velocities
+ * that all are >= 0.
  */
 #include "math/double_double.h"
 #include "problem/law.h"
@@ -186,10 +185,10 @@ static double contact_part(const Conditions *k, const Ray *ray, int c, double *g
     return size;
 }
 
-/* Is it a ray? Its margin -c.d/(|c||d|), in scaled rows, or 0. What the interior point method found is a ray up to
- * 1e-8 or so, and so is a direction of a problem whose solutions are 1e8 times larger than its data: a wedge whose
- * sides are nearly parallel. Where B'd should vanish it is therefore made to, in double-double arithmetic. If that
- * leaves a ray, a solution would have to be larger than proof_slack allows; if there was none, it takes all of d away.
+/* Is d a ray? Returns its margin -c.d/(|c||d|), in scaled rows, or 0. The interior point method finds rays up to about
+ * 1e-8. A direction of a problem with solutions 1e8 times larger than its data satisfies this, too: a wedge with nearly
+ * parallel sides. So d is corrected in double-double arithmetic until B'd vanishes where it must. If the result is a
+ * ray, a solution would have to be larger than proof_slack allows; if there is no ray, the correction removes all of d.
  */
 static double check_ray(const Conditions *k, Ray *ray)
 {

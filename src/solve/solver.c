@@ -1,8 +1,8 @@
-/* solver.c -- the public door of the solvers.
+/* solver.c -- the public functions of the solvers.
  *
- * A solve is: check the problem, reduce it, let the solver find r, judge r (residual.c), report. The solver
- * never judges itself: `converged` is what the residual shows. The caller's arrays are written at the
- * end only, so that a call that fails leaves them as they were.
+ * A solve checks the problem, reduces it, computes r with the solver, computes the residual of r (residual.c), and
+ * reports. The residual decides `converged`, not the solver. The arrays of the caller are written at the
+ * end, so a call that fails leaves them unchanged.
  */
 #include "solve/solver.h"
 
@@ -38,7 +38,7 @@ struct st_Solver {
     int64_t r_size;
 };
 
-/* warm_start is off: who does not know of it may hand in an r that was never set. */
+/* warm_start is off: a caller that does not use it may pass an r that was never set. */
 st_SolverDef st_solver_def(void)
 {
     return (st_SolverDef){.name = "auto",
@@ -109,7 +109,7 @@ void sti_task_report(const sti_Task *task, const double *r)
     sti_task_report_residual(task, sti_residual_measure(task->reduction, &residual));
 }
 
-/* Laws of neighbours are mostly the same: asked once. */
+/* Neighbours mostly have the same law: it is looked up once. */
 bool sti_solver_takes(const sti_SolverKind *kind, const st_Problem *problem, int *refused)
 {
     const st_ContactLaw *contact = problem->contact;
@@ -472,8 +472,9 @@ st_Status st_solver_solve(st_Solver *solver, const st_Problem *problem, st_Solut
     return sti_solver_solve(solver, problem, NULL, solution, info, err);
 }
 
-/* Visits of each contact that `auto` may spend on a small problem that dense factors did not solve: a jam, mostly,
- * which no method solves. More, and a step costs many times the others; fewer, and what is hard is left unsolved.    */
+/* Visits of each contact that `auto` may use for a small problem that dense factors did not solve. Most of these are
+ * jams, which no method solves. With more visits, such a step takes many times as long as others; with fewer, hard
+ * problems stay unsolved. */
 static const double visits_after_dense = 600;
 /* A residual that ends the search with dense factors: further paths cost many times as much as a step, for digits that
  * no motion shows. It is reported as not converged. Neither holds for effort exact.                            */
