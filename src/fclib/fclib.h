@@ -55,7 +55,7 @@ struct st_Friction {
     st_ContactLaw *contact; /* n_contacts                                                           */
     sti_FrictionMap *map;
     bool factored;             /* the map is                                                        */
-    bool checked;              /* what the solvers get                                              */
+    bool checked;              /* the problem for the solvers                                       */
     double *q, rho;            /* of the local form; rho = 0: not yet known                         */
     struct sti_AsStep *step;   /* M and H as a step problem; NULL: W is formed                      */
     struct sti_AsLocal *local; /* where W is formed                                                 */

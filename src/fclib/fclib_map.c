@@ -1,10 +1,10 @@
 /* fclib_map.c -- velocities that belong to impulses, by the matrices of a problem file alone; fclib.h.
  *
- * Files hold M that is not symmetric (one triangle only, or six digits), so nothing here relies on it. There are two
- * versions of the map. The plain one, for those who need many columns of W, refines the solve with M until the residual
- * of M v = rhs no longer falls. The exact one, for the judge, computes every product and residual in double-double and
- * keeps v and l as double-double, refined until their corrections no longer fall (extra-precise iterative refinement:
- * Demmel et al. 2006); the last correction, which is not applied, bounds the error that is left.
+ * M in a file may not be symmetric (one triangle only, or six digits), so no function relies on it. There are two
+ * versions of the map. The plain one, for many columns of W, refines the solve with M until the residual of M v = rhs
+ * no longer falls. The exact one, for the error of a solution, computes every product and residual in double-double. It
+ * stores v and l as double-double and refines them until their corrections no longer fall (extra-precise iterative
+ * refinement: Demmel et al. 2006). The last correction, which is not applied, bounds the remaining error.
  */
 #include "fclib/fclib.h"
 #include "math/sparse_lu.h"
@@ -400,7 +400,7 @@ st_Status sti_friction_map_factor(sti_FrictionMap *map, st_Error *err)
     return ST_OK;
 }
 
-/* l from S l = -(what the equality rows say without it); v or u is then moved by it. */
+/* l from S l = -(residual of the equality rows without l), and the change of v or u by l. */
 static void add_equalities(sti_FrictionMap *map, const double *r, bool linear, double *v)
 {
     const st_FrictionProblem *p = map->problem;
@@ -651,7 +651,7 @@ void sti_friction_map_exact(sti_FrictionMap *map, const double *r, sti_Dd *u, do
         v_bound[i] = 2.0 * fabs(map->v[i]) + unit * fabs(map->dd_v[i].hi);
     for (int k = 0; k < n_l && !global; k++)
         l_bound[k] = 2.0 * fabs(map->l[k]) + unit * fabs(map->dd_l[k].hi);
-    if (global) { /* and what the rounding of the residual itself can do */
+    if (global) { /* and the possible effect of the rounding of the residual */
         dd_begin(p->f, n_v, map->dd_rest, map->v);
         dd_add(&p->H, r, map->dd_rest, map->v);
         dd_add_pairs(&p->M, 1.0, map->dd_v, map->dd_rest, map->v);

@@ -1,10 +1,10 @@
 /* fclib_step.c -- a global problem of a file as a step problem (problem.h).
  *
- * Files hold M as any sparse matrix. Rigid bodies one after another, three velocities each in the plane and six in
- * space, are recognised by M having no entry from one to another; else M's connected components are the bodies. Each
- * becomes one dense diagonal block, its velocities renumbered to stand together. (A diagonal M has components of one
- * velocity: right, too, but then contacts touch many of them, and are no edges of a graph.) Bodies that no column
- * of H or G touches move on their own and are left out; a pile in a file of a whole scene is often a tenth of it.
+ * Files contain M as any sparse matrix. If M has no entry between groups of three velocities in the plane, or six in
+ * space, these groups are the bodies; otherwise the connected components of M are. Each body becomes one dense diagonal
+ * block, with its velocities renumbered to be consecutive. (A diagonal M has components of one velocity. This is
+ * correct, but then contacts touch many of them and are no edges of a graph.) Bodies that no column of H or G touches
+ * move independently and are left out. In a file of a whole scene, a pile is often a tenth of the bodies.
  */
 #include "base/tolerance.h"
 #include "fclib/fclib.h"
@@ -106,7 +106,7 @@ static bool number_velocities(sti_AsStep *step, const st_FrictionProblem *p, int
         step->first[k + 1] += step->first[k];
     }
     const int total = step->first[n_blocks];
-    for (int i = p->n_v - 1; i >= 0; i--) { /* from behind: first[] is used up as the place after the next one */
+    for (int i = p->n_v - 1; i >= 0; i--) { /* backwards: first[] counts down */
         const int block = count[root_of_body(parent, i)];
         step->place[i] = block > 0 ? --step->first[block] : -1;
     }

@@ -155,7 +155,7 @@ static st_Status add_sum(const sti_Model *model, const sti_StepWork *work, sti_S
         }
         contact = to->contact + k;
         if (newer || to->n > n) {
-            /* What a contact is, without its impulses. */
+            /* The identity of a contact, without its impulses. */
             sti_ContactImpulse was = *contact;
             *contact = from->contact[c];
             memcpy(contact->r, was.r, sizeof contact->r);
@@ -345,7 +345,8 @@ void sti_mass_times(const sti_Model *model, const sti_StepWork *work, const doub
     }
 }
 
-/* What the step problem at hand does to velocities, by kinds of load: out has STI_N_LOADS x n_v numbers, room n_v. */
+/* The action of the current step problem on velocities, by kinds of load: out has STI_N_LOADS x n_v numbers, room n_v.
+ */
 st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, const sti_StageEnds *ends, double weight,
                           double *out, double *room, st_Error *err)
 {

@@ -126,7 +126,7 @@ static st_Status iterate(Reach *r, const st_ReachDef *def, int *order, st_ReachI
             const double x = *coordinate_of(a, a->q, i);
             r->d[i] = fmin(fmax(x + r->d[i], a->lower[i]), a->upper[i]) - x;
         }
-        double reach = 0; /* turns of more than about a radian say nothing about where they lead */
+        double reach = 0; /* turns of more than about a radian do not show their direction */
         for (int i = 0; i < r->n_v; i++)
             reach = fmax(reach, fabs(r->d[i]));
         memcpy(r->q_best, a->q, (size_t)a->of.forest.n_q * sizeof *a->q);

@@ -1,15 +1,15 @@
 /* step/on_device.c -- the step of a pile on flat arrays (src/device): settings `device` flat and cuda.
  *
- * The world's bodies, their shapes and what stands fixed become the flat arrays of a pile; what a pile cannot do is
- * refused by name when the system is made. State, contacts and impulses stay on the device until a public function
- * reads them (sti_device_fetch).
+ * The bodies of the world, their shapes and the fixed shapes become the flat arrays of a pile. If a pile does not
+ * support a part of the scene, st_system_create names it. State, contacts and impulses stay on the device until a
+ * public function reads them (sti_device_fetch).
  *
- * A body on a revolute or prismatic joint to something fixed, whose motor holds its motion or its speed, is driven: it
- * goes where the motor says, whatever touches it. On the device it has no mass and a velocity that is set before each
- * step. The force of its joint follows from the balance of its momentum.
+ * A body is driven if a revolute or prismatic joint connects it to a fixed body or the ground, and the motor of this
+ * joint prescribes its motion or speed. It follows the motor for any contact forces. On the device it has no mass, and
+ * its velocity is set before each step. The force of its joint follows from the balance of its momentum.
  *
- * Bodies that other joints, springs or forces act on are mechanisms: a system of its own moves them (mechanisms.c). On
- * the device they have no mass and no shapes.
+ * Bodies with other joints, springs or forces are mechanisms: a separate system moves them (mechanisms.c). On the
+ * device they have no mass and no shapes.
  */
 #include "step/on_device.h"
 #include "collide/narrow/support.h"
@@ -54,7 +54,7 @@ struct sti_OnDevice {
     bool starts; /* the last step was the first: what drives bodies may jump                                      */
 };
 
-/* ---- what a pile cannot do ------------------------------------------------------------------------ */
+/* ---- parts that a pile does not support ------------------------------------------------------------------------ */
 
 static st_Status refuse_on_device(const st_SystemDef *def, st_Error *err, const char *what, const char *name)
 {
@@ -168,8 +168,8 @@ typedef struct Arrays {
     int n_triangles, n_nodes, n_mesh_vertices, n_spokes;
 } Arrays;
 
-/* Capsules, boxes and hulls, each kind once: counted, and written where there is room (to->hulls). Vertices are about
- * the middle of the ball that holds the shape. Piles of spheres and boxes that stand fixed have none.              */
+/* Counts capsules, boxes and hulls, each kind once, and writes them if to->hulls is not NULL. Vertices are relative to
+ * the centre of the ball around the shape. Piles of spheres with fixed boxes have none. */
 static void list_hulls(const sti_World *world, const sti_OnDevice *d, Arrays *to)
 {
     const sti_Collider *c = &world->collider;
@@ -228,8 +228,8 @@ static st_Vec3 unit_vector(st_Vec3 a)
     return scale(1 / norm(a), a);
 }
 
-/* Meshes that stand fixed, each in its own axes: counted, and written where there is room (to->meshes). They have the
- * numbers of their walls, in the order of shapes; wall_shape of their triangles comes after that of walls.          */
+/* Counts fixed meshes, each in its own axes, and writes them if to->meshes is not NULL. They have the numbers of their
+ * walls, in the order of shapes. In wall_shape their triangles come after the walls. */
 static void list_meshes(const sti_World *world, sti_OnDevice *d, Arrays *to)
 {
     const st_Scene *scene = world->scene;
@@ -726,8 +726,8 @@ static void lose_grains(const sti_Model *model, const sti_State *state, const st
     }
 }
 
-/* Copies the state of the device to the host: the present one, or the one before the last step. The device does not
- * turn driven bodies as their motors do, so they keep what the host has. */
+/* Copies a state of the device to the host: the present one, or the one before the last step. The device does not turn
+ * driven bodies as their motors do, so their state is that of the host. */
 static st_Status fetch_state(const sti_Model *model, const sti_State *state, sti_OnDevice *d, bool before,
                              st_Error *err)
 {
@@ -774,8 +774,8 @@ static st_Status fetch_driven(const sti_Model *model, const sti_State *state, co
     return ST_OK;
 }
 
-/* The step, as st_system_step says. A state that was not made by the last step is copied to the device first. Without
- * mechanisms the new state stays there until it is read. A step that fails restores the state on the host.        */
+/* st_system_step on a device. A state that is not from the last step is copied to the device first. Without mechanisms
+ * the new state stays there until it is read. If the step fails, the state is restored on the host. */
 st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
                           st_Error *err)
 {
@@ -855,7 +855,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
         STI_TRY(sti_mechanisms_energy(d->mechanisms, &kinetic, &potential, &done, err));
         flat.friction += done.friction;
         flat.given += done.given;
-    } else { /* what they gain is the work of their motors and of gravity */
+    } else { /* their gain of energy is the work of their motors and of gravity */
         driven_energy(model, state, work, &kinetic, &potential);
         flat.given += kinetic + potential - driven_before;
     }
@@ -884,7 +884,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
     info->damping = state->works.damping;
     for (int k = 0; k < d->n_driven; k++)
         info->joint_error = fmax(info->joint_error, joint_error_at(model, state, d->driven_joint[k]));
-    info->unexplained = state->works.unexplained; /* impacts, overlaps and the scheme are not told apart */
+    info->unexplained = state->works.unexplained; /* impacts, overlaps and the scheme are one sum */
     info->struck = flat.struck;
     info->rebounds_limited = flat.limited;
     info->recovery = 1;
@@ -962,7 +962,7 @@ int sti_device_contact_count(const sti_StepWork *work)
     return d->n_contacts + (d->mechanisms != NULL ? st_system_contact_count(sti_mechanisms_system(d->mechanisms)) : 0);
 }
 
-/* Contacts, and the state as the step began, when somebody asks for them. */
+/* Contacts, and the state at the start of the step, on demand. */
 static st_Status fetch_last_step(const sti_Model *model, const sti_StepWork *work)
 {
     sti_OnDevice *d = work->on_device;
@@ -1136,8 +1136,8 @@ static void add_load(const sti_OnDevice *d, int body, st_Load what, st_Vec3 r, s
     }
 }
 
-/* What the joint of driven body k did to it in the last step: the change of its momentum that weight, gyroscopic term
- * and contacts leave. The moment is about its centre, in its axes. */
+/* The impulse of the joint of driven body k in the last step: the change of momentum less weight, gyroscopic term and
+ * contacts. The moment is about the centre of the body, in its axes. */
 static st_Status drive_impulse(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int k,
                                st_Vec3 *r, st_Vec3 *moment)
 {
@@ -1230,7 +1230,7 @@ st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const
     for (int k = 0; k < d->n_driven && work->device_has_state; k++) {
         if (d->driven_joint[k] != index) continue;
         const int body = d->driven_body[k] + 1;
-        const double sign = joint->b == body ? 1 : -1; /* of what a does to b */
+        const double sign = joint->b == body ? 1 : -1; /* of the action of a on b */
         st_Vec3 r, moment;
         STI_TRY(drive_impulse(model, state, work, k, &r, &moment));
         const st_Pose pose = sti_pose(d->q_before, body), a = sti_pose(d->q_before, joint->a);

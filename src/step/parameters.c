@@ -1,8 +1,8 @@
 /* step/parameters.c -- masses, friction, gains and limits of a system that runs, changed between two steps.
  *
- * They are part of the state (sti_Values in model/world.h, written by save.c); the compiled scene stays as it is and is
- * shared. What the state remembers stays: positions, velocities, forces for the next warm start. Integrators of order
- * two start anew, bodies that sleep wake, and rows and contacts at the state are made again.
+ * They are part of the state (sti_Values in model/world.h, written by save.c). The compiled scene is unchanged and
+ * stays shared. The rest of the state is kept: positions, velocities, forces for the next warm start. Integrators of
+ * order two restart, sleeping bodies wake, and rows and contacts at the state are computed again.
  */
 #include "step/contact/contact.h"
 #include "step/contact/contact_model.h"

@@ -1,11 +1,11 @@
-/* step/sensor.c -- measures of robots: what sensors in bodies and joints show.
+/* step/sensor.c -- measures of robots: the values of sensors in bodies and joints.
  *
  * A frame F is fixed in a body, a reference G in another one, or G is the world. With positions p, rotations R, and
  * velocities v, w in the world,
  *
  *     position           R_G' (p_F - p_G)                     velocity   v_F - v_G - w_G x (p_F - p_G)
  *     orientation        R_G' R_F                             spin       w_F - w_G
- *     acceleration       (v_F+ - v_F)/h - g over the last step, of the point: what an accelerometer shows
+ *     acceleration       (v_F+ - v_F)/h - g over the last step, of the point, as an accelerometer shows it
  *
  * in the axes of G, or in those of F. Forces are those of the last step, as reports have them.
  */

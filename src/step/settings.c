@@ -555,7 +555,7 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
  *     sleep_speed        1e-4 sqrt(g d)          active_gap          1e-7 d
  *     overlap            1e-9 d, below which contacts only touch
  *
- * A tolerance that is left open is 1e-9, and the solver may say where 1e-4 is good enough; one that is given is met.
+ * A tolerance that is left open is 1e-9, and `auto` may stop at 1e-4 (auto.c); a tolerance that is given is met.
  *
  * The same scene in other units has the same numbers in those units. Without gravity d/100 in a step takes the place of
  * sqrt(g d). Without shapes d is a mean over joints or bodies (mean_reach), and 0.1 m if there is none.

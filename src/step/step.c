@@ -11,7 +11,7 @@
  *     sleep.c                 islands at rest, which the step leaves out
  *     energy_guard.c          repeats steps that gain energy without a source
  *     flow.c                  bodies that come and go before the step
- *     measure.c               what is measured of grains
+ *     measure.c               measures of grains: stress, flow, forces on walls
  *
  * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
  * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;

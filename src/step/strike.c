@@ -320,7 +320,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         hit(model, work, joint->b, STI_HIT_ON);
         strikes->any = true;
     }
-    const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of what is closed */
+    const bool located = model->def.events != ST_EVENTS_OFF; /* collisions, but no jams of closed contacts */
     if (located && !(step->eta > 0)) return;
     const double *before = velocity_before(model, work);
     /* Speeds of bodies, once per step. They exclude most contacts of a pile without a computation at their points,

@@ -29,7 +29,7 @@ static st_Status check_system_def(const st_SystemDef *def, st_Error *err)
         STI_TRY(st_setting_get(def, st_setting(k)->key, &value, err));
         STI_TRY(st_setting_set(&copy, st_setting(k)->key, &value, err));
     }
-    if (def->end + def->h <= def->end) /* time would stand still before the end */
+    if (def->end + def->h <= def->end) /* steps would not change the time before the end */
         return sti_fail(err, ST_ERR_ARGUMENT, "h is %g s, below the resolution of time at end = %g s", def->h,
                         def->end);
     const int dims[] = {1, 2, 3};
@@ -270,7 +270,7 @@ st_Status sti_system_of_world(const st_SystemDef *def, sti_World *world, double 
     return status;
 }
 
-/* A system whose first state is not to be had is none. */
+/* If the first state cannot be computed, no system is created. */
 static st_Status check_initial(st_System **system, st_Error *err)
 {
     st_System *s = *system;

@@ -59,7 +59,7 @@ void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti
 /* tension.c: solves the problem again if its solution shows tension in joints that the step does not resolve. */
 st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, sti_StepWork *work,
                               const sti_Stage *stage, st_Solution *solution, st_SolveInfo *info, st_Error *err);
-/* The step problem without what the last call added to it. */
+/* Removes the tension that the last call added to the step problem. */
 void sti_leave_tension(sti_StepWork *work);
 /* force_derivatives.c: the impulse of linearised forces beyond eta k, for a solution v. */
 void sti_linearised_impulse(sti_StepWork *work, const double *v);

@@ -19,11 +19,11 @@
  *
  * Drift in schemes of order two: x_b/eta would close the joint at the end of the stage, so that v were the mean
  * velocity of the stage and not the one at its end; on a curved joint they differ by O(h), and the two stages of
- * sdirk2 fall to order one (double pendulum: 6e-5 at h = 2^-11 instead of 3e-8). There x(q)/h takes its place,
- * what is left over at the start of the step, O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
+ * sdirk2 fall to order one (double pendulum: 6e-5 at h = 2^-11 instead of 3e-8). They use x(q)/h instead, the error at
+ * the start of the step, which is O(h^3) (`drift_from`). bdf2 keeps x_b/eta and its order.
  *
- * In all of this theta_b is at the time of q_b, eta before the end of the stage, so that d theta/dt moves it on to
- * there. Rows of bdf2 are taken at the end, theta(t + h, q_b), and eta d theta/dt is taken from them (`joint_drift`).
+ * theta_b is always at the time of q_b, eta before the end of the stage; eta d theta/dt moves it to the end. bdf2 takes
+ * its rows at the end, theta(t + h, q_b), and subtracts eta d theta/dt from them (`joint_drift`).
  */
 #include "step/integrate/stage.h"
 #include "step/contact/contact.h"
