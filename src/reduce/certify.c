@@ -214,13 +214,14 @@ static double exact_velocity(const sti_Reduction *reduction, const double *r, co
 st_Status sti_residual_certify(sti_Reduction *reduction, const double *r, double tolerance, st_Residual *residual,
                                st_Error *err)
 {
-    const st_Problem *p = reduction->problem;
     if (!(sti_residual_measure(reduction, residual) <= tolerance)) return ST_OK; /* nothing is claimed */
     bool certain;
     STI_TRY(is_certain(reduction, r, tolerance, &certain, err));
     *residual = reduction->judged->residual;
     if (certain) return ST_OK;
-    STI_TRY(sti_reduction_columns(reduction, err)); /* H, rho and b of a graph */
+    STI_TRY(
+        sti_reduction_columns(reduction, err)); /* H, rho and b of a graph; a problem with rows if there were none */
+    const st_Problem *p = reduction->problem;
     sti_ReductionMemory *m = reduction->memory;
     const int64_t n_v = p->n_v, n_r = p->n_r, n_l = p->n_l;
     GROW(exact_sum, n_v + n_r + n_l);
