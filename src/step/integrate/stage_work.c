@@ -242,9 +242,9 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     if (adhesion != 0) gains->given = INFINITY;
     springs += adhesion; /* it is part of f, too */
     if (stage->second_order || stage->eta == 0 || stage->means != NULL) return ST_OK;
-    for (int i = 0; work->tension.on && i < model->n_v; i++) {
+    for (int i = 0; work->tension.on && i < model->n_v; i++) { /* f contains E v_base */
+        sum->scheme -= work->tension.E[i] * v[i] * v[i];
         work->tension.E[i] *= stage->v_base[i] - v[i];
-        sum->scheme += work->tension.E[i] * v[i];
     }
     double part[4] = {0};
     int i = 0;
