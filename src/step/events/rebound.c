@@ -118,13 +118,17 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
 
 enum { HALVINGS = 6, FEW_CONTACTS = 64 };
 
+#define MOST_WORK 1e3 /* of all contacts of an island, over the kinetic energy before and after */
+
 /* Do the rebounds of an island contradict each other, or contacts at rest? A body between two walls that are closer
  * than it moves in a step cannot leave one of them and stay out of the other. The problem then has no solution, and
- * impulses grew to 1e13 times the momentum. Islands of few contacts are solved if they have a solution. */
-static bool contradicts(const sti_StepWork *work, int k)
+ * impulses grew to 1e13 times the momentum. Islands of few contacts are solved if they have a solution. A residual that
+ * is relative to such impulses may be small, but their work, taken contact by contact, is not. */
+static bool contradicts(const sti_StepWork *work, int k, double kinetic)
 {
     const sti_Island *island = sti_islands_get(work->islands, k);
-    return island != NULL && island->n_contacts <= FEW_CONTACTS && !(island->info.residual.natural <= STI_NO_SOLUTION);
+    return island != NULL && island->n_contacts <= FEW_CONTACTS &&
+           (!(island->info.residual.natural <= STI_NO_SOLUTION) || work->rebounds.island[k].sum > MOST_WORK * kinetic);
 }
 
 /* After a solve: bisection finds the largest factor of each island that adds no energy. The factor 0 adds none.
@@ -143,6 +147,8 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         const int of_contact = sti_islands_of(work->islands, list->at[k].contact);
         if (of_contact >= 0) list->island[of_contact].rebounds = true;
     }
+    const double kinetic =
+        sti_energy_kinetic(model, work, state->q, stage->v_base) + sti_energy_kinetic(model, work, state->q, v);
     for (int round = 0; round <= HALVINGS + 1; round++) {
         int limited = 0;
         /* Work of all islands with a rebound. */
@@ -175,7 +181,7 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         }
         for (int k = 0; k < sti_islands_count(work->islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
-            const bool none = round == 0 && island->rebounds && contradicts(work, k);
+            const bool none = round == 0 && island->rebounds && contradicts(work, k, kinetic);
             const bool gains = none || island->work > 1e-9 * island->sum;
             if (round == 0) island->rebounds = island->rebounds && gains; /* the others are done */
             if (round > 0 && island->high == 0) island->rebounds = false; /* solved without rebounds */
