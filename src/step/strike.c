@@ -249,19 +249,19 @@ static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWor
 
 /* A fixed step computes the work of a normal impulse at the velocity after it. The loss of the impact is then part of
  * the work of the scheme, |v+ - v|^2/2, and is moved to that of impacts. (If others push the bodies together, the part
- * of the contact may be positive; then it stays.) */
-static void note_loss(const sti_Model *model, sti_State *state, sti_StepWork *work, int c, const double *before)
+ * of the contact may be positive; then it stays.) The impulse contains those of finite forces, so it is an upper bound.
+ */
+static double loss_of(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c,
+                      const double *before)
 {
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const int row = step->law[c].first;
-    if (sti_integrator(model)->order > 1 && !work->stages.rough) return; /* a rough step is one of Euler's method */
+    if (sti_integrator(model)->order > 1 && !work->stages.rough) return 0; /* a rough step is one of Euler's method */
     const double jump = limit ? sti_row_dot(&step->H, row, state->v) - sti_row_dot(&step->H, row, before)
                               : separation(model, work, entry, state->v) - separation(model, work, entry, before);
-    const double lost = fmax(0.5 * step->r[row] * jump, 0);
-    state->works.impact -= lost;
-    state->works.scheme += lost;
+    return fmax(0.5 * step->r[row] * jump, 0);
 }
 
 static const double *velocity_before(const sti_Model *model, const sti_StepWork *work)
@@ -336,17 +336,21 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
                                       norm(sub(now, then)) + (turns > 0 ? turns * reach : 0)};
     }
     strikes->carried_known = false;
+    double lost = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_Hit how = closes(model, state, work, c, before) ? STI_HIT_NOW
                             : model->rigid && !located            ? lands(model, state, work, c, before)
                                                                   : STI_HIT_NOT;
         if (how == STI_HIT_NOT) continue;
-        if (!located) note_loss(model, state, work, c, before);
+        if (!located) lost += loss_of(model, state, work, c, before);
         hit(model, work, step->chosen[c].entry.a, how);
         hit(model, work, step->chosen[c].entry.b, how);
         strikes->contacts++;
         strikes->any = true;
     }
+    lost = fmin(lost, fmax(-step->done.scheme, 0)); /* all that the scheme took in this step */
+    state->works.impact -= lost;
+    state->works.scheme += lost;
     /* Bodies that are hit transmit the impact. Passes over all contacts alternate in direction, so a stack needs few of
      * them. */
     bool changed = strikes->any && model->rigid;

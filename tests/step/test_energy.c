@@ -179,6 +179,31 @@ static void euler_closes(void **state)
     }
 }
 
+/* A spring presses a drawer with 1e6 N on its stop, which it leaves at 1 m/s: it is back at the stop within the step. The
+ * impact takes its kinetic energy. The impulse of the spring in this step was part of that of the impact, which took 1e3
+ * J, and the scheme gave them back. */
+static void impact_of_what_a_spring_presses(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"default", "exact", "real-time"};
+    for (int p = 0; p < 3; p++) {
+        Run run;
+        char text[900];
+        snprintf(text, sizeof text,
+                 "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.001, \"end\": 0.01, \"gravity\": [0, 0, 0]}, \"bodies\": "
+                 "[{\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"velocity\": [%s, 0, 0]}], \"joints\": [{\"type\": "
+                 "\"prismatic\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [1, 0, 0], \"lower\": 0, \"upper\": 1, "
+                 "\"stiffness\": 1e7, \"rest\": -0.1}]}",
+                 presets[p], p == 0 ? "-1" : "1");
+        run_parse(&run, text);
+        run_to_end(&run);
+        check_close(run.info.impacts + run.info.scheme, -0.5, 1e-6);
+        check_below(-0.5 - 1e-6, run.info.impacts);
+        check_below(run.info.impacts, 1e-6);
+        run_close(&run);
+    }
+}
+
 /* Bobs on bars, with so little inertia that a step does not resolve the tension of the bars (tension.c): the inertia that
  * they get is part of the scheme. It was counted twice. */
 static void inertia_of_tension_closes(void **state)
@@ -237,6 +262,7 @@ int main(void)
         cmocka_unit_test(bounces),
         cmocka_unit_test(the_cone_law_counts_friction_once),
         cmocka_unit_test(euler_closes),
+        cmocka_unit_test(impact_of_what_a_spring_presses),
         cmocka_unit_test(inertia_of_tension_closes),
         cmocka_unit_test(remainder_falls_with_order),
     };
