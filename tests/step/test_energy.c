@@ -179,9 +179,9 @@ static void euler_closes(void **state)
     }
 }
 
-/* A spring presses a drawer with 1e6 N on its stop, which it leaves at 1 m/s: it is back at the stop within the step. The
- * impact takes its kinetic energy. The impulse of the spring in this step was part of that of the impact, which took 1e3
- * J, and the scheme gave them back. */
+/* A spring presses a drawer with 1e6 N on its stop, which it leaves at 1 m/s: it is back at the stop within the step.
+ * The impact takes its kinetic energy. The impulse of the spring in this step was part of that of the impact, which
+ * took 1e3 J, and the scheme gave them back. */
 static void impact_of_what_a_spring_presses(void **state)
 {
     (void)state;
@@ -189,12 +189,13 @@ static void impact_of_what_a_spring_presses(void **state)
     for (int p = 0; p < 3; p++) {
         Run run;
         char text[900];
-        snprintf(text, sizeof text,
-                 "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.001, \"end\": 0.01, \"gravity\": [0, 0, 0]}, \"bodies\": "
-                 "[{\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"velocity\": [%s, 0, 0]}], \"joints\": [{\"type\": "
-                 "\"prismatic\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [1, 0, 0], \"lower\": 0, \"upper\": 1, "
-                 "\"stiffness\": 1e7, \"rest\": -0.1}]}",
-                 presets[p], p == 0 ? "-1" : "1");
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"%s\", \"h\": 0.001, \"end\": 0.01, \"gravity\": [0, 0, 0]}, \"bodies\": "
+            "[{\"name\": \"b\", \"mass\": 1, \"inertia\": 1, \"velocity\": [%s, 0, 0]}], \"joints\": [{\"type\": "
+            "\"prismatic\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [1, 0, 0], \"lower\": 0, \"upper\": 1, "
+            "\"stiffness\": 1e7, \"rest\": -0.1}]}",
+            presets[p], p == 0 ? "-1" : "1");
         run_parse(&run, text);
         run_to_end(&run);
         check_close(run.info.impacts + run.info.scheme, -0.5, 1e-6);
@@ -204,8 +205,8 @@ static void impact_of_what_a_spring_presses(void **state)
     }
 }
 
-/* Bobs on bars, with so little inertia that a step does not resolve the tension of the bars (tension.c): the inertia that
- * they get is part of the scheme. It was counted twice. */
+/* Bobs on bars, with so little inertia that a step does not resolve the tension of the bars (tension.c): the inertia
+ * that they get is part of the scheme. It was counted twice. */
 static void inertia_of_tension_closes(void **state)
 {
     (void)state;
@@ -218,7 +219,9 @@ static void inertia_of_tension_closes(void **state)
                  "{\"name\": \"c\", \"mass\": 2, \"inertia\": 1e-6, \"position\": [2, 0, 0]}], \"joints\": ["
                  "{\"type\": \"ball\", \"b\": \"b\", \"point\": [0, 0, 0]},"
                  "{\"type\": \"ball\", \"a\": \"b\", \"b\": \"c\", \"point\": [1, 0, 0]}]}",
-                 p == 0 ? "exact" : p == 1 ? "default" : "real-time");
+                 p == 0   ? "exact"
+                 : p == 1 ? "default"
+                          : "real-time");
         run_parse(&run, text);
         int resolved = 0;
         while (!run_finished(&run)) {

@@ -298,7 +298,8 @@ static void stops_that_are_closer_than_a_step_do_not_rebound(void **state)
             text, sizeof text,
             "{\"simulation\": {\"preset\": \"%s\", \"h\": 9.73e-5, \"end\": 0.005}, \"bodies\": [{\"name\": \"b\", "
             "\"mass\": 5e-7, \"inertia\": 1e-12, \"velocity\": [0.156, 0, 0.208]}], \"joints\": [{\"type\": "
-            "\"prismatic\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [0.6, 0, 0.8], \"lower\": 0, \"upper\": 5e-12, "
+            "\"prismatic\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [0.6, 0, 0.8], \"lower\": 0, \"upper\": "
+            "5e-12, "
             "\"restitution\": 0.07, \"stiffness\": 0.158, \"rest\": -5.47e-5}]}",
             presets[p]);
         run_parse(&run, text);
