@@ -321,6 +321,19 @@ static int make_scene(Text *text, double *size, check_Random *random, const char
 
 /* ---- runs ------------------------------------------------------------------------------------------ */
 
+/* Both limits of a joint's coordinate with impulses against each other, of which only the difference moves anything. */
+static bool limits_push_apart(const Run *run)
+{
+    const sti_Assembly *step = &run->sys->work.step;
+    for (int c = 0; run->def.contact == ST_CONTACT_RIGID && c + 1 < step->n_gaps; c++) {
+        const uint64_t id = step->chosen[c].entry.id;
+        if (sti_limit_joint(id) >= 0 && step->chosen[c + 1].entry.id == (id ^ 1) && (id & 1) == 0 &&
+            fmin(step->r[step->law[c].first], step->r[step->law[c + 1].first]) > 0)
+            return true;
+    }
+    return false;
+}
+
 /* The largest values of a run. */
 typedef struct Worst {
     double joint;    /* opening, as in st_StepInfo                                            */
@@ -359,6 +372,7 @@ static Worst walk_run(Run *run, double size, int steps)
             worst.finished = false;
             break;
         }
+        assert_false(limits_push_apart(run));
         const st_StepInfo *i = &run->info;
         worst.momentum = fmax(worst.momentum, share);
         worst.joint = fmax(worst.joint, i->joint_opening);
@@ -406,7 +420,9 @@ static Worst walk_run(Run *run, double size, int steps)
 static void finished_runs_are_right(void **state)
 {
     (void)state;
-    static const int once[] = {82, 258, 307, 311, 320}; /* failed once: steps that are solved twice, with tension */
+    static const int once[] = {82,  258, 307, 311,
+                               320,                  /* failed once: steps that are solved twice, with tension, ... */
+                               328, 551, 689, 1102}; /* ... and works of many times the energy at hand */
     const char *own = getenv("ST_WALK");
     int first = 1, count = getenv("ST_TEST_FULL") != NULL ? 2000 : 60, bad = 0, finished = 0;
     const bool all = own != NULL && sscanf(own, "%d %d", &first, &count) == 2;
