@@ -94,6 +94,15 @@ static double rebound_speed(const sti_Model *model, const sti_StepWork *work, co
     return square > 0 ? fmax(fmin(sqrt(square) - 0.5 * d, e * s), 0) : 0;
 }
 
+/* Would a rebound of this speed from one stop of a joint pass the other one within the step? */
+static bool passes_other_stop(const sti_Assembly *out, int c, double speed)
+{
+    const uint64_t id = out->chosen[c].entry.id;
+    const int other = (id & 1) != 0 ? c - 1 : c + 1;
+    return sti_limit_joint(id) >= 0 && other >= 0 && other < out->n_gaps && out->chosen[other].entry.id == (id ^ 1) &&
+           speed > out->w[out->law[other].first];
+}
+
 st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                            st_Error *err)
 {
@@ -103,7 +112,7 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
     for (int c = 0; c < out->n_gaps; c++) {
         const int row = out->law[c].first;
         const double speed = rebound_speed(model, work, stage, c), landing = out->w[row];
-        if (!(speed > 0) || -speed >= landing) continue;
+        if (!(speed > 0) || -speed >= landing || (model->rigid && passes_other_stop(out, c, speed))) continue;
         if (fresh && (starts_with_jump(model, work, stage, out->chosen[c].entry.a) ||
                       starts_with_jump(model, work, stage, out->chosen[c].entry.b)))
             continue;
