@@ -297,6 +297,8 @@ typedef struct sti_ReboundIsland {
     double factor, low,
         high;         /* factors of restitution: the current one, one that adds no energy, one that adds energy */
     double work, sum; /* work of its contacts, and the sum of absolute values [J]                               */
+    double fastest;   /* rebound, with full restitution [m/s]                                                   */
+    double sinks;     /* fastest penetration that the solution leaves [m/s]                                     */
 } sti_ReboundIsland;
 
 typedef struct sti_Rebounds {

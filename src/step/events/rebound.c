@@ -127,17 +127,20 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
 
 enum { HALVINGS = 6, FEW_CONTACTS = 64 };
 
-#define MOST_WORK 1e3 /* of all contacts of an island, over the kinetic energy before and after */
+#define MOST_WORK  1e3 /* of all contacts of an island, over the kinetic energy before and after */
+#define MOST_SINKS 0.1 /* speed of penetration that is left, over the fastest rebound             */
 
 /* Do the rebounds of an island contradict each other, or contacts at rest? A body between two walls that are closer
  * than it moves in a step cannot leave one of them and stay out of the other. The problem then has no solution, and
  * impulses grew to 1e13 times the momentum. Islands of few contacts are solved if they have a solution. A residual that
- * is relative to such impulses may be small, but their work, taken contact by contact, is not. */
+ * is relative to such impulses may be small, but contacts sink in, and the work of the impulses is large. */
 static bool contradicts(const sti_StepWork *work, int k, double kinetic)
 {
     const sti_Island *island = sti_islands_get(work->islands, k);
+    const sti_ReboundIsland *of = &work->rebounds.island[k];
     return island != NULL && island->n_contacts <= FEW_CONTACTS &&
-           (!(island->info.residual.natural <= STI_NO_SOLUTION) || work->rebounds.island[k].sum > MOST_WORK * kinetic);
+           (!(island->info.residual.natural <= STI_NO_SOLUTION) || of->sum > MOST_WORK * kinetic ||
+            of->sinks > MOST_SINKS * of->fastest);
 }
 
 /* After a solve: bisection finds the largest factor of each island that adds no energy. The factor 0 adds none.
@@ -154,7 +157,9 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         list->island[k] = (sti_ReboundIsland){.factor = 1, .high = 1};
     for (int k = 0; k < list->n; k++) {
         const int of_contact = sti_islands_of(work->islands, list->at[k].contact);
-        if (of_contact >= 0) list->island[of_contact].rebounds = true;
+        if (of_contact < 0) continue;
+        list->island[of_contact].rebounds = true;
+        list->island[of_contact].fastest = fmax(list->island[of_contact].fastest, -list->at[k].leaving);
     }
     const double kinetic =
         sti_energy_kinetic(model, work, state->q, stage->v_base) + sti_energy_kinetic(model, work, state->q, v);
@@ -162,7 +167,7 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
         int limited = 0;
         /* Work of all islands with a rebound. */
         for (int k = 0; k < sti_islands_count(work->islands); k++)
-            rebounds->island[k].work = rebounds->island[k].sum = 0;
+            rebounds->island[k].work = rebounds->island[k].sum = rebounds->island[k].sinks = 0;
         for (int c = 0, next = 0; c < work->step.n_gaps; c++) {
             const int k = sti_islands_of(work->islands, c);
             const bool leaves = next < rebounds->n && rebounds->at[next].contact == c;
@@ -187,6 +192,7 @@ st_Status sti_limit_rebounds(const sti_Model *model, sti_State *state, sti_StepW
 
             rebounds->island[k].work += done;
             rebounds->island[k].sum += fabs(done);
+            rebounds->island[k].sinks = fmax(rebounds->island[k].sinks, -out->u[law->first]);
         }
         for (int k = 0; k < sti_islands_count(work->islands); k++) {
             sti_ReboundIsland *island = &rebounds->island[k];
