@@ -50,6 +50,7 @@ typedef struct Momenta {
     const sti_StageBuild *build;
     double *v, *f;
     sti_Speeds speeds[STI_PARTS];
+    double centres[STI_PARTS]; /* pull of centres of mass alone, if a body has one */
 } Momenta;
 
 static void begin_momenta(void *ctx, int64_t first, int64_t end)
@@ -72,13 +73,15 @@ static void end_momenta(void *ctx, int part, int64_t first_block, int64_t end_bl
     const double *v = momenta->v, eta = build->stage->eta;
     double *f = momenta->f;
     sti_Speeds fastest = {0, 0};
+    double centres = 0;
     for (int e = (int)first_block; e < (int)end_block; e++) {
         const int b = sti_block(build->work, e), first = model->first[b], n = model->first[b + 1] - first;
-        const bool centre = model->rigid && n == 6 && model->def.effort != ST_EFFORT_THOROUGH;
+        const bool in_space = model->rigid && n == 6, centre = in_space && model->def.effort != ST_EFFORT_THOROUGH;
         for (int i = first; i < first + (centre ? 3 : n); i++) {
             const double pull = fabs(f[i]) / sti_mass_of(model, build->out->M, i);
             fastest.speed = sti_larger(fabs(v[i]) + eta * pull, fastest.speed);
             fastest.pull = sti_larger(pull, fastest.pull);
+            if (!in_space || i < first + 3) centres = sti_larger(pull, centres);
         }
         const bool marked = model->mass.marked != NULL && model->mass.marked[b];
         const double *M = build->out->M + (model->mass.diagonal != NULL ? model->mass.diagonal[first] : first);
@@ -99,6 +102,7 @@ static void end_momenta(void *ctx, int part, int64_t first_block, int64_t end_bl
                 f[first + i] += M[i * n + j] * v[first + j];
     }
     momenta->speeds[part] = fastest;
+    momenta->centres[part] = centres;
 }
 
 /* f = M v_b* + eta k1 + push, A = M. An impact has no forces from which to estimate its speed, so it also uses the step
@@ -148,11 +152,18 @@ static st_Status assemble_momentum(sti_StageBuild *build)
         if (!build->impact) state->fastest.pull = sti_larger(momenta.speeds[k].pull, state->fastest.pull);
     }
     if (!build->impact && work->guard.pull < 0) {
-        /* For the energy guard the gyroscopic term is no force: it does no work. */
+        /* For the energy guard only centres count, in all presets: rad/s^2 are no m/s^2. And the gyroscopic term is no
+         * force: it does no work. */
         const double *applied = stage->second_order && table->gyroscopic_force != NULL ? work->stages.applied : NULL;
-        work->guard.pull = applied == NULL ? state->fastest.pull : 0;
-        for (int i = 0; applied != NULL && i < table->n_v; i++)
-            work->guard.pull = sti_larger(fabs(applied[i]) / sti_mass_of(model, build->out->M, i), work->guard.pull);
+        work->guard.pull = 0;
+        for (int k = 0; applied == NULL && k < parts; k++)
+            work->guard.pull = sti_larger(momenta.centres[k], work->guard.pull);
+        for (int b = 0; applied != NULL && b < model->n_blocks; b++) {
+            const int first = model->first[b], n = model->first[b + 1] - first;
+            for (int i = first; i < first + (model->rigid && n == 6 ? 3 : n); i++)
+                work->guard.pull =
+                    sti_larger(fabs(applied[i]) / sti_mass_of(model, build->out->M, i), work->guard.pull);
+        }
     }
     for (int i = 0; stage->means != NULL && i < table->n_v; i++)
         f[i] += stage->means->D[i] * stage->means->v_near[i];
