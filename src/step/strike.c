@@ -153,7 +153,7 @@ typedef struct Load {
     bool much, more;
 } Load;
 
-static Load load_of(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int c)
+static Load load_of(const sti_Model *model, const sti_StepWork *work, int c)
 {
     const sti_Assembly *step = &work->step;
     const sti_ContactEntry *entry = &step->chosen[c].entry;
@@ -165,7 +165,7 @@ static Load load_of(const sti_Model *model, const sti_State *state, const sti_St
                          : world->body[entry->b].n_dofs == 0 ? mass_a
                                                              : fmin(mass_a, mass_b);
     double time;
-    const double r = normal_impulse(work, c, &time), beyond = r - 4 * time * state->fastest.pull * light;
+    const double r = normal_impulse(work, c, &time), beyond = r - 4 * time * work->guard.pull * light;
     const double before = step->eta > 0 ? step->start[row] * time / step->eta : 0;
     return (Load){beyond > 0, beyond > 2 * before};
 }
@@ -194,8 +194,8 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     if (!(normal_impulse(work, c, &time) > 0)) return false;
     for (int k = 0; k < work->rebounds.n; k++)
         if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
-    const double pulled = time * state->fastest.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
-    if (model->rigid && !is_calm(model, work, entry, true, fast) && load_of(model, state, work, c).much) {
+    const double pulled = time * work->guard.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
+    if (model->rigid && !is_calm(model, work, entry, true, fast) && load_of(model, work, c).much) {
         const st_Vec3 jump =
             sub(strike_velocity(model, work, entry, state->v), strike_velocity(model, work, entry, before));
         if (norm(jump) > fast) return true;
@@ -206,6 +206,20 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     if (limit) return -sti_row_dot(&step->H, row, before) > fast;
     return !is_calm(model, work, entry, false, fast) && -separation(model, work, entry, before) > fast;
+}
+
+/* Did a contact close in the first stage that the problem of the last stage does not contain any more? */
+static bool closed_and_left(const sti_Model *model, const sti_StepWork *work, const sti_ContactImpulse *contact,
+                            const double *before)
+{
+    const double time = work->impulses.total.time, pulled = time * work->guard.pull,
+                 fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);
+    const sti_ContactEntry entry = {
+        .a = contact->a, .b = contact->b, .point = contact->point, .normal = contact->normal, .gap = contact->gap};
+    if (!(contact->r[STI_FINITE][0] > 0) || sti_limit_joint(contact->id) >= 0) return false;
+    if (sti_ids_contain(&work->loaded_new, contact->id)) return false;
+    if (-contact->gap > time * (work->strikes.first_step ? FIRST_OVERLAP * pulled : fast)) return true;
+    return model->def.events == ST_EVENTS_OFF && -separation(model, work, &entry, before) > fast;
 }
 
 /* Was body b in the air in the step before: did no contact carry its mechanism? The first call in a step computes this
@@ -227,7 +241,7 @@ static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
 
 /* Does a mechanism land at contact c more slowly than `closes` requires: from the air, or with the rest of a landing in
  * the step before? */
-static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWork *work, int c, const double *before)
+static sti_Hit lands(const sti_Model *model, sti_StepWork *work, int c, const double *before)
 {
     const sti_Assembly *step = &work->step;
     const sti_Strikes *strikes = &work->strikes;
@@ -238,7 +252,7 @@ static sti_Hit lands(const sti_Model *model, const sti_State *state, sti_StepWor
                        strikes->hit[strikes->mechanism[entry->b]] >> 4 == STI_HIT_NOW;
     if (!again && carried_load(model, work, c)) return STI_HIT_NOT;
     if (!(normal_impulse(work, c, &time) > 0)) return STI_HIT_NOT;
-    const double least = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * time * state->fastest.pull);
+    const double least = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * time * work->guard.pull);
     if (sti_limit_joint(entry->id) >= 0)
         return again && -sti_row_dot(&step->H, row, before) > least ? STI_HIT_ON : STI_HIT_NOT;
     if (is_calm(model, work, entry, false, least) || -separation(model, work, entry, before) <= least)
@@ -307,7 +321,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     }
     /* Drift correction of a joint that starts or changes. `trial` now has the rows at the start of the step. */
     const bool corrects = model->rigid && model->def.drift == ST_DRIFT_GAP && sti_integrator(model)->order == 1;
-    const double steady = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * step->eta * state->fastest.pull);
+    const double steady = sti_larger(STI_SEPARATION_SPEED, FIRST_OVERLAP * step->eta * work->guard.pull);
     for (int k = 0; corrects && step->eta > 0 && k < model->world->n_joints; k++) {
         const sti_Joint *joint = &model->world->joint[k];
         double square = 0;
@@ -339,12 +353,24 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
     double lost = 0;
     for (int c = 0; c < step->n_gaps; c++) {
         const sti_Hit how = closes(model, state, work, c, before) ? STI_HIT_NOW
-                            : model->rigid && !located            ? lands(model, state, work, c, before)
+                            : model->rigid && !located            ? lands(model, work, c, before)
                                                                   : STI_HIT_NOT;
         if (how == STI_HIT_NOT) continue;
         if (!located) lost += loss_of(model, state, work, c, before);
         hit(model, work, step->chosen[c].entry.a, how);
         hit(model, work, step->chosen[c].entry.b, how);
+        strikes->contacts++;
+        strikes->any = true;
+    }
+    const sti_StepImpulses *total = &work->impulses.total;
+    for (int k = 0, c = 0; model->rigid && total->time > 0 && k < total->n; k++) { /* both are sorted by id */
+        const sti_ContactImpulse *contact = &total->contact[k];
+        while (c < step->n_gaps && step->chosen[c].entry.id < contact->id)
+            c++;
+        if (c < step->n_gaps && step->chosen[c].entry.id == contact->id) continue;
+        if (!closed_and_left(model, work, contact, before)) continue;
+        hit(model, work, contact->a, STI_HIT_NOW);
+        hit(model, work, contact->b, STI_HIT_NOW);
         strikes->contacts++;
         strikes->any = true;
     }
@@ -361,7 +387,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
             const int a = step->chosen[c].entry.a, b = step->chosen[c].entry.b, other = hit_of(strikes, a) ? b : a;
             if (!hit_of(strikes, a) == !hit_of(strikes, b) || model->world->body[other].n_dofs == 0) continue;
             const bool hit_before = strikes->hit[strikes->mechanism[other]] >> 4 == STI_HIT_NOW;
-            const Load load = load_of(model, state, work, c);
+            const Load load = load_of(model, work, c);
             if (!load.more && !(load.much && hit_before)) continue;
             hit(model, work, other, load.more ? STI_HIT_NOW : STI_HIT_ON);
             changed = true;
