@@ -149,7 +149,10 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     const sti_Assembly *step = &work->step;
     st_SolveInfo solved;
     STI_TRY(sti_stage_assemble(model, state, work, stage, err));
-    if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) return ST_OK;
+    if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) {
+        if (work->linearised.on) sti_linearised_impulse(work, v); /* what is k now was a part of it */
+        return ST_OK;
+    }
     STI_TRY(sti_solve_step_problem(model, state, work, stage, v, &solved, err));
     STI_TRY(solve_again_if_blind(model, state, work, stage, v, &solved, err));
     if (work->rebounds.n > 0 && model->def.energy == ST_ENERGY_LIMIT)
