@@ -166,3 +166,31 @@ void sti_difference(const sti_Model *model, const double *q0, const double *q1, 
     for (int i = 0; i < table->n_v; i++)
         d[i] = q1[i] - q0[i];
 }
+
+void sti_count_turns(const sti_Model *model, const double *near, double factor, double *d)
+{
+    const double turn = 2 * STI_PI, none = 1e-6; /* [rad] a rotation this small has no axis */
+    for (int b = 1; model->rigid && b < model->world->n_bodies; b++) {
+        const sti_Body *body = &model->world->body[b];
+        double square = 0, along = 0, wanted = 0;
+        int first = body->n_dofs;
+        while (first > 0 && body->dof[first - 1] >= 3)
+            first--;
+        for (int i = body->v_first + first; i < body->v_first + body->n_dofs; i++) {
+            square += d[i] * d[i];
+            along += factor * near[i] * d[i];
+            wanted += factor * near[i] * factor * near[i];
+        }
+        if (!(wanted > 1)) continue;
+        const double angle = sqrt(square);
+        if (angle < none) { /* whole turns */
+            const double whole = turn * round(sqrt(wanted) / turn) / sqrt(wanted);
+            for (int i = body->v_first + first; i < body->v_first + body->n_dofs; i++)
+                d[i] += whole * factor * near[i];
+            continue;
+        }
+        const double more = turn * round((along / angle - angle) / turn) / angle;
+        for (int i = body->v_first + first; more != 0 && i < body->v_first + body->n_dofs; i++)
+            d[i] += more * d[i];
+    }
+}

@@ -105,6 +105,8 @@ double sti_energy_potential(const sti_Model *model, const sti_State *state, cons
 /* q_out is q moved for h at velocity v. d is the velocity that moves q0 to q1 in a time of 1. */
 void sti_move(const sti_Model *model, const double *q, const double *v, double h, double *q_out);
 void sti_difference(const sti_Model *model, const double *q0, const double *q1, double *d);
+/* Orientations determine a rotation up to whole turns: adds those that bring d nearest to factor times `near`. */
+void sti_count_turns(const sti_Model *model, const double *near, double factor, double *d);
 
 /* The blocks of M that may move: all of them, unless bodies sleep. */
 static inline int sti_block_count(const sti_Model *model, const sti_StepWork *work)

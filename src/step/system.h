@@ -223,8 +223,10 @@ typedef struct sti_Stages {
     double *applied, *turning;                 /* of the stage: k, and the impulse of the gyroscopic term */
     sti_Works carried;                         /* sum over the stages of the piece so far                 */
     sti_Gains carried_gains;
-    bool rough;    /* the step became one of Euler's method: no history for the next */
-    bool straight; /* its velocity counts as linear in time: bdf2, rough steps       */
+    bool rough;          /* the step became one of Euler's method: no history for the next */
+    bool straight;       /* its velocity counts as linear in time: bdf2, rough steps       */
+    const double *moved; /* the velocity that led from q to q_new, and for how long [s] */
+    double moved_for;
 } sti_Stages;
 
 /* Drift `mean`: discrete_gradient.c. All NULL without it. */

@@ -259,6 +259,9 @@ static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
     const sti_History *history = &state->history;
     double t = state->t, *q = state->q, *v = state->v;
     sti_difference(model, history->q, q, work->events.moved);
+    for (int i = 0; i < model->n_v; i++)
+        work->events.v_shifted[i] = 0.5 * (history->v[i] + v[i]);
+    sti_count_turns(model, work->events.v_shifted, history->h, work->events.moved);
     sti_move(model, history->q, work->events.moved, s, work->events.q_shifted);
     for (int i = 0; i < model->n_v; i++)
         work->events.v_shifted[i] = history->v[i] + s * (v[i] - history->v[i]);

@@ -34,6 +34,9 @@ st_Status sti_bdf2_step(const sti_Model *model, sti_State *state, sti_StepWork *
                        .way = way,
                        .length = h};
     sti_difference(model, state->q, history->q, way);
+    for (int i = 0; i < model->n_v; i++)
+        v_base[i] = 0.5 * (state->v[i] + history->v[i]);
+    sti_count_turns(model, v_base, -history->h, way);
     for (int i = 0; i < model->n_v; i++) {
         way[i] *= -back;
         v_base[i] = state->v[i] + back * (state->v[i] - history->v[i]);
@@ -50,6 +53,7 @@ st_Status sti_bdf2_step(const sti_Model *model, sti_State *state, sti_StepWork *
     }
     sti_move(model, state->q, way, 1.0, work->q_new);
     work->stages.straight = true;
+    work->stages.moved = way, work->stages.moved_for = 1;
     STI_TRY(sti_total_impulses(model, state, work, 1.0, 0.5, err));
     const sti_Works of_stage = work->step.done; /* work of the forces at the end along the whole step */
     sti_works_add(&work->step.done, h / eta - 1, &of_stage);

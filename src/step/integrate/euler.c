@@ -43,6 +43,7 @@ st_Status sti_euler_step(const sti_Model *model, sti_State *state, sti_StepWork 
         STI_TRY(sti_solve_stage(model, state, work, &stage, work->v_new, info, err));
         sti_move(model, state->q, work->v_new, h, work->q_new);
     }
+    work->stages.moved = work->v_new, work->stages.moved_for = h;
     for (int i = 0; work->a_new != NULL && i < model->n_v; i++)
         work->a_new[i] = (work->v_new[i] - v[i]) / h;
     return sti_total_impulses(model, state, work, 1.0, work->stages.straight ? 0.5 : 1.0, err);

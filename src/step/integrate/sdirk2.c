@@ -73,5 +73,6 @@ st_Status sti_sdirk2_step(const sti_Model *model, sti_State *state, sti_StepWork
     }
     if (sti_closes_within(model, state, work, h)) return sti_rough_step(model, state, work, h, info, err);
     sti_move(model, state->q, work->stages.v_star, h, work->q_new);
+    work->stages.moved = work->stages.v_star, work->stages.moved_for = h;
     return sti_total_impulses(model, state, work, 1.0, GAMMA, err);
 }

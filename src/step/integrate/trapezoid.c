@@ -58,5 +58,6 @@ st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepW
         work->a_new[i] = (v[i] - state->v[i]) / h;
     }
     if (!by_mean) sti_move(model, state->q, mean, h, work->q_new);
+    work->stages.moved = mean, work->stages.moved_for = h;
     return sti_total_impulses(model, state, work, first_form ? 1.0 : 2.0, first_form ? 0.5 : 1.0, err);
 }
