@@ -142,7 +142,7 @@ static st_Status assemble_momentum(sti_StageBuild *build)
         if (applied != NULL) memcpy(applied, f, (size_t)table->n_v * sizeof *f);
         if (stage->second_order && table->gyroscopic_force != NULL)
             table->gyroscopic_force(table->ctx, stage->q_star, stage->v_star, f);
-        for (int i = 0; turning != NULL && stage->second_order && i < table->n_v; i++)
+        for (int i = 0; applied != NULL && turning != NULL && stage->second_order && i < table->n_v; i++)
             turning[i] = stage->eta * (f[i] - applied[i]);
         state->fastest = (sti_Speeds){0, 0};
     }
