@@ -236,7 +236,7 @@ static PyMethodDef system_methods[] = {
     {"islands", NO_ARGUMENTS(system_islands),
      "islands($self, /)\n--\n\nParts of the last step problem that were solved separately: a Table of Island."},
     {"profile", NO_ARGUMENTS(system_profile),
-     "profile($self, /)\n--\n\nWall time of the stages, summed over all steps: a dict of seconds by stage."},
+     "profile($self, /)\n--\n\nWall time of the parts of a step, summed over all steps: a dict of seconds by part."},
     {"problem", WITH_KEYWORDS(system_problem),
      "problem($self, /, local=False)\n--\n\n"
      "The step problem that was solved last, as a FrictionProblem. It is global if it has only contacts and rigid "

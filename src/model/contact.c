@@ -385,10 +385,10 @@ static void push_share(void *ctx, int thread, int n_threads)
     Team *team = ctx;
     ContactTask task = team->task;
     st_Sink *all = task.sink;
-    struct sti_Helper *helper = task.world->collider.helper, *own = thread > 0 ? &helper[thread - 1] : NULL;
+    struct sti_Helper *helper = task.world->collider.helper, *own = thread != 0 ? &helper[thread - 1] : NULL;
     const int64_t n = count_pairs(task.world);
     const int64_t first = sti_share(n, thread, n_threads), end = sti_share(n, thread + 1, n_threads);
-    if (own == NULL) {
+    if (thread == 0) {
         team->n = n_threads;
         team->status = push_range(&task, first, end);
     } else {
@@ -402,7 +402,7 @@ static void push_share(void *ctx, int thread, int n_threads)
         own->status = push_range(&task, first, end);
     }
     sti_team_wait(n_threads);
-    if (own == NULL) {
+    if (thread == 0) {
         int64_t count = all->n_contacts;
         bool plain = team->status == ST_OK && all->contact_rows.n_rows == 0;
         for (int k = 0; k < n_threads - 1; k++) {
