@@ -9,8 +9,10 @@
  * one. */
 static int rank_number(const char *const names[3], int otherwise)
 {
-    for (int k = 0; k < 3; k++)
-        if (getenv(names[k]) != NULL) return atoi(getenv(names[k]));
+    for (int k = 0; k < 3; k++) {
+        const char *value = getenv(names[k]);
+        if (value != NULL) return atoi(value);
+    }
     return otherwise;
 }
 

@@ -377,11 +377,11 @@ static double shear_friction(Check *check, double mu)
     if (whole == NULL) return NAN;
     for (int plate = 0; plate < 2; plate++)
         for (int k = 0, at = 0; k < SIDE * SIDE; k++) {
+            const int row = k / SIDE - SIDE / 2, column = k % SIDE - SIDE / 2;
             seed = seed * 1664525u + 1013904223u;
             at += snprintf(text[plate] + at, sizeof text[plate] - (size_t)at,
                            "%s{\"type\":\"sphere\",\"radius\":%g,\"position\":[%g,%g,%g],\"friction\":%g}",
-                           k > 0 ? "," : "", d / 2, (k % SIDE - SIDE / 2) * d, (k / SIDE - SIDE / 2) * d,
-                           d * (seed / 4294967296.0 - 0.5), mu);
+                           k > 0 ? "," : "", d / 2, column * d, row * d, d * (seed / 4294967296.0 - 0.5), mu);
         }
     snprintf(whole, 20000,
              "{\"periodic\":{\"x\":[0,%g],\"y\":[0,%g]},\"simulation\":{\"h\":0.0005},\"bodies\":["
