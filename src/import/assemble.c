@@ -757,7 +757,7 @@ static st_Status write_tie(sti_Robot *robot, const sti_RobotTie *tie)
         for (int k = 0; k < n; k++) {
             const st_Vec3 out =
                 n > 1 ? scale(arm, vec3(cos(2 * STI_PI * k / 3), sin(2 * STI_PI * k / 3), 0)) : vec3(0, 0, 0);
-            char suffix[8] = "";
+            char suffix[16] = "";
             if (k > 0) snprintf(suffix, sizeof suffix, ".%d", k + 1);
             json_t *json = sti_with(json_object(), "name", prefixed(robot, tie->name, suffix));
             json = sti_with(json, "a", body_name(robot, tie->links.a));

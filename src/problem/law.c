@@ -1,8 +1,8 @@
-/* law.c -- the table of laws, and what is computed in the same way under each of them.
+/* law.c -- the table of laws, and functions that are the same for all of them.
  *
- * The natural map r - P(r - rho u^) is that of docs/methods.md 12; it vanishes exactly at the
- * solutions of the law, since K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0. Where a coefficient is
- * above STI_STEEP we measure otherwise (is_bounded_by_r).
+ * The natural map r - P(r - rho u^) is that of docs/methods.md 12. It is 0 exactly at the solutions of the law, because
+ * K ∋ r _|_ u^ ∈ K* is r = P(r - rho u^) for any rho > 0. If a coefficient is above STI_STEEP, another measure is used
+ * (is_bounded_by_r).
  */
 #include "problem/law.h"
 
@@ -38,7 +38,7 @@ bool sti_law_drop_held(const st_ContactLaw *contact, const double *W, int64_t st
     const double high = 0.5 * (a + c) + half, low = plane ? high : 0.5 * (a + c) - half;
     if (low > least) return false;
     const double other = plane ? 0.0 : r[2], size = hypot(r[1], other);
-    double x = 0.0, y = 0.0; /* what is left: along the direction of largest mobility */
+    double x = 0.0, y = 0.0; /* the rest, along the direction of largest mobility */
     if (high > least) {
         const double ex = a > c ? high - c : b, ey = a > c ? b : high - a;
         const double along = (r[1] * ex + other * ey) / (ex * ex + ey * ey);
@@ -60,9 +60,9 @@ double sti_law_undone(const st_ContactLaw *contact, const double *r, const doubl
     return fabs(sum);
 }
 
-/* Is the bound on friction taken from r_n itself? That is what the box law says. Of Coulomb's the same holds (Alart &
- * Curnier 1991), and where mu is large it must: the projection on a steep cone sees an approach u_n = -a at r = 0 that
- * slides as rho a / sqrt(1 + mu^2) only, and creep u_T as mu rho |u_T|.                           */
+/* Does r_n itself give the bound on friction? This is the definition of the box law. It is equivalent for Coulomb's law
+ * (Alart & Curnier 1991), and necessary if mu is large: for an approach u_n = -a at r = 0 with sliding, the projection
+ * on a steep cone gives only rho a / sqrt(1 + mu^2), and for creep u_T it gives mu rho |u_T|. */
 static bool is_bounded_by_r(const st_ContactLaw *contact)
 {
     const sti_LawKind *kind = sti_law_of(contact);

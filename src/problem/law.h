@@ -4,11 +4,11 @@
  * <stiction/problem.h> and, if scenes may choose it, one in the list of step/settings.c. Its functions:
  *
  *     check      are the numbers of a contact valid?
- *     project    x <- P(x), on the set of impulses                                    judge, nsgs, admm
- *     shift      u^ - u, along the normal                                             judge, admm
- *     bound      n >= 0, and friction cut to what a given normal impulse allows       judge, where mu is steep
- *     naturals   the natural map in one, where that is quicker                        judge
- *     undone     |r . u^|, the power that the law leaves undone                       report
+ *     project    x <- P(x), on the set of impulses                                    residual, nsgs, admm
+ *     shift      u^ - u, along the normal                                             residual, admm
+ *     bound      n >= 0, and friction limited by a given normal impulse               residual, if mu is steep
+ *     naturals   the natural map in one function, if that is faster                   residual
+ *     undone     |r . u^|, the power that the law leaves                              report
  *     slope      P(x) and dP/dx of the form that newton solves (reduce/alart_curnier.h)
  *     prepare    which function solves the law for one contact alone (one_contact.h)  nsgs
  *     discs      the parts of friction that are discs of radius mu n                  ipm, homotopy

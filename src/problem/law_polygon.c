@@ -1,4 +1,4 @@
-/* law_polygon.c -- friction bounded by polygons, whose problems are linear complementarity problems:
+/* law_polygon.c -- friction bounded by polygons. The problems are linear complementarity problems:
  *
  *     pyramid   K = { x_T in mu n conv(d_1 .. d_m) }, n >= 0; facet j points to the angle 2 pi j/m
  *     box       n >= 0; |t|, |o| <= mu n each on its own, where n is not moved by t and o

@@ -1,7 +1,7 @@
-/* one_contact.c -- the local problems that have short answers.
+/* one_contact.c -- one contact, for laws with a solution in closed form or by one scalar equation.
  *
- * Coulomb's law in space. With b_n >= 0 the answer is r = 0. Otherwise the contact is closed, u_n = 0
- * gives r_n, and what is left is tangential (x = r_T):
+ * Coulomb's law in space. With b_n >= 0 the solution is r = 0. Otherwise the contact is closed, u_n = 0
+ * gives r_n, and the tangential part remains (x = r_T):
  *
  *     u_T = S x + c,     r_n = nu + m'x,     nu = -b_n/W_nn > 0
  *     S = W_TT - W_Tn W_nT/W_nn,   c = b_T - W_Tn b_n/W_nn,   m = -W_nT/W_nn
@@ -12,22 +12,22 @@
  *
  * h(0) < 0 because stick failed, and h >= 0 from lambda_hi = |c| (1 + mu |m|)/(mu nu) on, because
  * |x| <= |c|/lambda whenever the symmetric part of S is positive semi-definite. So a root exists in
- * between for every mu and every W with W_nn > 0, symmetric or not: no case of Painleve's kind is left
- * out. Bonnefon & Daviet (2011) reach the same problem through a quartic; we keep (1), whose form is
- * that of a trust-region step (More & Sorensen 1983): linear in lambda where S is a multiple of I, so
- * that Newton's method, kept inside the bracket, needs one to five steps. The plane is (1) with scalars.
+ * between for every mu and every W with W_nn > 0, symmetric or not, also in cases like Painleve's.
+ * Bonnefon & Daviet (2011) solve the same problem by a quartic. We use (1), which has the form of a
+ * trust-region step (More & Sorensen 1983): it is linear in lambda if S is a multiple of I. Newton's
+ * method, kept inside the bracket, needs one to five steps. In the plane (1) has scalars.
  *
- * Redundant directions. Where S is singular (locked freedoms, joints) r_T is not unique. A proximal term
- * eps (r_T - r_T_last), eps = 1e-13 of W's mean diagonal, keeps S invertible and picks the solution
- * nearest to the last one. It vanishes where the sweeps stop, so it does not change their answer; in
- * one visit it is worth 1e-13 of the impulse's change.
+ * Redundant directions. If S is singular (locked freedoms, joints), r_T is not unique. A proximal term
+ * eps (r_T - r_T_last), with eps = 1e-13 of the mean diagonal of W, makes S invertible and selects the
+ * solution nearest to the last one. It is 0 when the sweeps have converged, so it does not change their
+ * result; in one visit it changes the impulse by 1e-13 of its change.
  */
 #include "problem/one_contact.h"
 
 #include "problem/law.h"
 
 static const double proximal = 1e-13;
-/* Newton needs at most about ten steps; bisection, were it all that worked, 60 or so. */
+/* Newton needs at most about ten steps, bisection alone about 60. */
 static const int max_root_steps = 100;
 
 static void zero_impulse(int dim, double *r)

@@ -1,5 +1,5 @@
 /* one_contact_newton.c -- one contact by a semismooth Newton method: rolling and spinning friction (dim 4 to 6), and
- * the cone law where W is not symmetric.
+ * the cone law if W is not symmetric.
  *
  * The law as equations (Alart & Curnier 1991), one normal row and one disc D_k each for sliding, rolling and
  * spinning (a segment), x_k = r_T, r_R, r_S, limits mu_k = mu, mu_roll, mu_spin:
@@ -9,9 +9,9 @@
  *
  * with a rho for each block, since sliding and turning rows differ by the square of a length. (The cone law
  * K ∋ r _|_ u ∈ K* is Coulomb's law with the normal velocity lowered by the support of K's section.)
- * F is piecewise smooth; Newton's method with a line search on |F| ends at rounding in a few steps when
- * it is near, and the last impulse mostly is. It is not sure to get near, so behind it stands a slow
- * method that does. For a given normal impulse n the friction
+ * F is piecewise smooth. From a near start, Newton's method with a line search on |F| reaches rounding in a few
+ * steps, and the last impulse is mostly near. From other starts it may fail. Then a slow method is used, which
+ * always converges. For a given normal impulse n the friction
  *
  *     x(n):  x_k in mu_k n D,  u_k against x_k        (W_XX positive semi-definite: a monotone problem)
  *

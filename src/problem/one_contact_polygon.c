@@ -1,4 +1,4 @@
-/* one_contact_polygon.c -- one contact in space whose friction is bounded by a polygon: pyramid and box.
+/* one_contact_polygon.c -- one contact in space with friction bounded by a polygon: pyramid and box.
  *
  *     r_T in mu r_n P,  P = conv(d_1 .. d_m),  r_T maximises -u_T' r_T there,   0 <= r_n _|_ u_n >= 0
  *
@@ -9,9 +9,9 @@
  *     edge j     x on the line through mu r_n d_j, mu r_n d_j+1;  u_T along its inner normal
  *     vertex j   x = mu r_n d_j;                                  u_T in the cone between two such normals
  *
- * each a small linear system and a test. Faces are tried from the one of the last impulse on, so that a
- * settled contact costs one or two; when rounding lets none pass, the one that fails by least is taken.
- * A pyramid of 2 facets in space is a segment, an edge walked there and back: nothing else changes.
+ * each a small linear system and a test. Tests begin with the face of the last impulse, so a settled contact needs
+ * one or two. If all faces fail by rounding, the one that fails by least is used. A pyramid of 2 facets in space is
+ * a segment, which is an edge in both directions; it needs no special case.
  */
 #include "problem/law.h"
 #include "problem/one_contact.h"

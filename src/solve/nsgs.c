@@ -6,17 +6,17 @@
  *     v   <- v + Y_c (change of r_c)
  *
  * Moreau's and Jean's method (Jean 1999), for every law that has a local solve. Joints and soft rows are in Y
- * (reduce.h): a sweep knows nothing of them. W is never formed; a visit costs the size of its H_c and Y_c.
+ * (reduce.h), so sweeps do not treat them. W is never formed; a visit costs the size of its H_c and Y_c.
  *
- * Where we differ from Jean: sweeps go forwards and backwards in turn, so that a load on top of a stack
- * reaches the floor in one of the two however the contacts are numbered, and after each such pair the
- * sequence of r is accelerated (anderson.h) and put back into the laws' sets. Measured on a wall of 55
- * boxes (400 contacts): 650 sweeps for a residual of 1e-9, and more than 20,000 without the acceleration;
- * accelerating after every single sweep needs half as many at 1e-9, but ten times as many at 1e-4.
+ * Differences from Jean: sweeps go forwards and backwards alternately, so a load on top of a stack reaches
+ * the floor in one of the two for any order of the contacts. After each two sweeps the sequence of r is
+ * accelerated (anderson.h) and projected on the sets of the laws. Measured on a wall of 55 boxes (400
+ * contacts): 650 sweeps for a residual of 1e-9, and more than 20,000 without acceleration. Acceleration
+ * after every single sweep needs half as many sweeps at 1e-9, but ten times as many at 1e-4.
  *
- * Ends when the natural residual, computed by the judge_sweep (residual.h), is at the tolerance. Between such
- * computations the change of r in a sweep, which is the natural map with rho = inv(W_cc) and so of the
- * same size, says when the next one is due. The best r that was judged is what is returned.
+ * The iteration ends when the natural residual (residual.h) is at the tolerance. Between two computations
+ * of the residual, the change of r in a sweep decides when the next one is made: it is the natural map with
+ * rho = inv(W_cc), and so of the same size. The r with the smallest residual is returned.
  */
 #include "pile/pile.h"
 #include "problem/law.h"

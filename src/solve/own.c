@@ -1,5 +1,5 @@
-/* own.c -- a solver of the caller's own in the place of one of ours: it gets the reduced problem as st_Reduced, and
- * what it returns is judged as everything else is.
+/* own.c -- calls a solver of the caller with the reduced problem, st_Reduced. The residual of its result is computed as
+ * for our solvers.
  */
 #include "problem/law.h"
 #include "reduce/residual.h"
@@ -8,7 +8,7 @@
 typedef struct Own {
     st_Allocator allocator;
     sti_Task *task;
-    double least; /* of the residuals asked for                                                    */
+    double least; /* of the residuals that it requested                                             */
     STI_ARRAY(double, best);
     STI_ARRAY(double, v);  /* of st_reduced_apply                                                  */
     STI_ARRAY(int64_t, p); /* W by columns                                                         */

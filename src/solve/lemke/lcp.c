@@ -165,8 +165,8 @@ static int choose_leaving(sti_Lcp *lcp, int count)
 
 /* ---- the method ------------------------------------------------------------------------------ */
 
-/* Of the rows, free or not, whose w is basic: the one that changes most with the entering variable; -1: none above
- * rounding. `own` if it is almost the largest. */
+/* The row (free or not) with a basic w that changes most with the entering variable; -1: none above rounding. `own` if
+ * it is almost the largest. */
 static int most_moved(const sti_Lcp *lcp, bool free_rows, int own)
 {
     const sti_LcpBasis *basis = &lcp->basis;
