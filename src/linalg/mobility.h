@@ -4,11 +4,11 @@
  *
  *     P a,        P = inv(A) - inv(A) G inv(S) G' inv(A),     S = G' inv(A) G + Cb      (reduce.h),
  *
- * symmetric and positive semi-definite. Its rank is the number of freedoms that the joints leave. With  P = R R'  a
- * mechanism is, for its contacts, a body of unit mass with as many velocities v~ as R has columns:
- * v = v_free + R v~,  v~ = R'H r,  as in pile.h. Only rows of R for bodies with contacts are needed: a bucket at the
- * end of an arm has six of them, however long the arm is. A drum on its hinge has one freedom, or none if its motion is
- * prescribed (a motion, or a speed without a force limit).
+ * which is symmetric and positive semi-definite. Its rank is the number of freedoms that the joints leave. With  P = R
+ * R'  a mechanism is, for its contacts, a body of unit mass with as many velocities v~ as R has columns: v = v_free + R
+ * v~,  v~ = R'H r,  as in pile.h. Only rows of R for bodies with contacts are needed: a bucket at the end of an arm has
+ * six of them, however long the arm is. A drum on its hinge has one freedom, or none if its motion is prescribed (a
+ * motion, or a speed without a force limit).
  *
  * R is Cholesky's factor with pivoting (Higham 2002, section 10.3), in units of the bodies' masses, where P is a
  * projection for rigid joints. So a pivot is either clearly positive or rounding; only springs give values in between.

@@ -14,17 +14,16 @@ typedef struct sti_Linear sti_Linear;
 st_Status sti_linear_create(const st_Allocator *allocator, sti_Linear **out, st_Error *err);
 void sti_linear_destroy(sti_Linear *linear);
 
-/* From now on without refinement and without computing the residual, for callers that correct the solution and compute
- * it themselves. */
+/* From now on solutions are not refined, and their residual is not computed, for callers that do both. */
 void sti_linear_be_rough(sti_Linear *linear);
 
-/* Factorise and solve a (checked) problem; v, l and u of the solution, l may be NULL. *info is all but the name
- * and whether that is good enough. */
+/* Factorises and solves a (checked) problem. Writes v, l (which may be NULL) and u of the solution, and *info without
+ * the name of the solver and without `converged`. */
 st_Status sti_linear_solve(sti_Linear *linear, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                            st_Error *err);
 
-/* The solution of the last problem as one of this, which differs in the numbers of G, f and g alone, with the factors
- * of then: the error falls by the relative change of G.                                           */
+/* Corrects the solution of the last problem for a problem that differs only in the numbers of G, f and g, with the old
+ * factors. The error falls by the relative change of G. */
 st_Status sti_linear_correct(sti_Linear *linear, const st_Problem *problem, st_Solution *solution, st_SolveInfo *info,
                              st_Error *err);
 

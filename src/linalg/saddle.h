@@ -24,12 +24,12 @@ typedef struct sti_Saddle {
 st_Status sti_saddle_create(const st_Allocator *allocator, sti_Saddle **out, st_Error *err);
 void sti_saddle_destroy(sti_Saddle *saddle);
 
-/* Factorise the system of a (checked) problem, which must stay alive. */
+/* Factorises the system of a (checked) problem, which must stay alive. */
 st_Status sti_saddle_factor(sti_Saddle *saddle, const st_Problem *problem, st_Error *err);
 
-/* Solve within one mechanism, or STI_WHOLE, with iterative refinement. a, v are n_v long, c, l n_l
- * long; only the entries of the mechanism are read and written. Rows found to depend on others get
- * l = 0. c may be NULL: zeros. (A not symmetric: l is set to 0 outside.) */
+/* Solves for one mechanism, or STI_WHOLE, with iterative refinement. a and v have n_v numbers, c and l n_l; only those
+ * of the mechanism are read and written. Rows that depend on others get l = 0. c = NULL: zeros. (If A is not symmetric,
+ * l is set to 0 outside the mechanism.) */
 void sti_saddle_solve(const sti_Saddle *saddle, int mechanism, const double *a, const double *c, double *v, double *l);
 
 /* For the problem of the last factorisation with other numbers in G, f and g: improves v and l, the solution before
@@ -41,7 +41,7 @@ double sti_saddle_correct(const sti_Saddle *saddle, const double *a, const doubl
 /* The same for several a at once, with c = 0, within one mechanism that has joints. */
 void sti_saddle_solve_wide(const sti_Saddle *saddle, int mechanism, const sti_Wide *a, sti_Wide *v);
 
-/* x <- inv(A_k) x for the rows of block k alone: all there is to solve for a free body. */
+/* x <- inv(A_k) x for the rows of block k alone. For a free body this is the whole solution. */
 void sti_saddle_solve_block(const sti_Saddle *saddle, int k, double *x);
 
 /* The diagonal entry of A at a velocity. */

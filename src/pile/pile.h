@@ -257,11 +257,11 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
 void sti_graph_give_b(const sti_Graph *graph, double *b, double *rho);
 void sti_graph_release(sti_Graph *graph);
 
-/* r in the problem's order and in the graph's. */
+/* Copy r between the order of the problem and that of the graph. */
 void sti_graph_take(sti_Graph *graph, const double *r);
 void sti_graph_give(const sti_Graph *graph, double *r);
 
-/* r is moved into the laws' sets, and v~ = v~_free + H~ r anew. */
+/* Projects r on the sets of the laws, and computes v~ = v~_free + H~ r again. */
 void sti_graph_restore(sti_Graph *graph);
 
 /* v and u for r, in the order of the problem, and the error of r: the sum of the squares of the natural map, and the
@@ -285,17 +285,17 @@ void sti_graph_turn_rows(const sti_Graph *graph, int c, double rows[2][3][6]);
 double sti_graph_compliance(const sti_Graph *graph, int c, int row);
 double sti_graph_rho(const sti_Graph *graph, int c);
 
-/* Batches get the inverses that visits need, if they have none yet. */
+/* Computes the inverses that visits need, unless they are known. */
 void sti_graph_invert(sti_Graph *graph);
 
-/* All contacts once, in the order of colours; returns | change of r |. */
+/* Visits all contacts once, in the order of colours; returns | change of r |. */
 double sti_graph_sweep(sti_Graph *graph);
 
 /* ---- between the files of the graph: contact_coloring.c, pile_fill.c, pile_sweep.c ---- */
 
 enum { STI_COLOURS = 64 }; /* bits of a word */
 enum { STI_CHUNK = 8 };    /* batches that are summed up together */
-enum { STI_LEAST = 256 };  /* contacts that are worth a thread */
+enum { STI_LEAST = 256 };  /* smallest number of contacts for one more thread */
 enum { STI_ZONE = 2048 };  /* contacts of a zone */
 
 static inline int sti_chunks_of(int n_batches)

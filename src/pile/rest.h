@@ -1,7 +1,7 @@
-/* pile/rest.h -- do given impulses solve the contacts of free bodies? A residual, without a graph.
+/* pile/rest.h -- do given impulses solve the contacts of free bodies? Computes the residual without a graph.
  *
- * Things at rest need the forces of the last step again. Whether these still are the answer takes two passes over the
- * contacts, in the order in which they come, eight at a time:
+ * Bodies at rest need the same forces in each step. Two passes over the contacts, in the order of the problem and eight
+ * at a time, show whether the forces of the last step still solve it:
  *
  *     contacts:  P, T of every body         impulse and moment of r, in the world
  *     bodies:    v = v_free + inv(A) (P, R'T),     J = R inv(I) R'
@@ -9,8 +9,8 @@
  *
  *     trace(W_cc) = C + sum over both bodies of 3/m + |l|^2 trace(J) - l'J l          l: from the centre to the contact
  *
- * The second pass also bounds what rounding may hide, as reduce/certify.c does. For Coulomb's law with two tangents.
- * The kernels are compiled for each vector unit (rest_lanes.h), with the same bits.
+ * The second pass also bounds the effect of rounding, as reduce/certify.c does. Only for Coulomb's law with two
+ * tangents. The kernels are compiled for each vector unit (rest_lanes.h), with the same bits.
  */
 #ifndef STI_PILE_REST_H
 #define STI_PILE_REST_H
@@ -19,10 +19,10 @@
 
 /* A body, in rows of eight numbers. The ground is one with zeros. */
 typedef struct sti_RestBody {
-    _Alignas(
-        STI_ALIGN) double pushed[STI_NODE]; /* P, T; the sizes of all impulses, in roots of energy; how many terms  */
-    double place[STI_NODE];                 /* centre; 1/m; J_xx, J_yy, J_zz, J_xy                                 */
-    double still[STI_NODE];                 /* velocity without impulses, in the world; J_xz, J_yz                  */
+    _Alignas(STI_ALIGN) double pushed[STI_NODE]; /* P, T; sum of the sizes of all impulses, in roots of energy; number
+                                                    of terms */
+    double place[STI_NODE];  /* centre; 1/m; J_xx, J_yy, J_zz, J_xy                                 */
+    double still[STI_NODE];  /* velocity without impulses, in the world; J_xz, J_yz                  */
     double moving[STI_NODE]; /* velocity with them; bound of its rounding; twice the energy without impulses */
 } sti_RestBody;
 
@@ -39,9 +39,9 @@ typedef struct sti_RestPack {
 /* Sums over contacts, lane by lane. */
 typedef struct sti_RestSums {
     _Alignas(STI_ALIGN) double error[STI_LANES];           /* squares of the natural map                           */
-    double b[STI_LANES], terms[STI_LANES], rho[STI_LANES]; /* squares by row: of rho b, of rho times what its terms are
-                                                            * at most, of rho                              */
-    double rounding[STI_LANES], size[STI_LANES]; /* squares: of what u's rounding may change, of r           */
+    double b[STI_LANES], terms[STI_LANES], rho[STI_LANES]; /* squares by row: of rho b, of rho times the
+                                                            * bound of its terms, of rho */
+    double rounding[STI_LANES], size[STI_LANES];           /* squares: of the possible effect of rounding of u, of r */
     double power[STI_LANES], outside[STI_LANES], worst[STI_LANES];
     int worst_pack[STI_LANES];
 } sti_RestSums;

@@ -78,9 +78,9 @@ st_Status sti_columns_diagonal(sti_ReductionMemory *m, st_Error *err); /* W_diag
 st_Status sti_columns_rho(sti_ReductionMemory *m, st_Error *err);      /* rho of W_diagonal */
 void sti_columns_b(sti_ReductionMemory *m); /* b, and w including velocities that joints impose */
 
-/* A new problem, of which nothing is judged yet. */
+/* Starts a new problem, without a stored residual. */
 st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *problem, st_Error *err);
-/* The arrays as others see them. */
+/* Copies pointers to the arrays to `reduction`. */
 void sti_reduction_publish(sti_Reduction *reduction);
 
 /* Component d of H_c'v. */
