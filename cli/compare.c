@@ -376,7 +376,9 @@ static int list_presets(Compare *c)
         const char *near = suggest(run->preset, names, n_names);
         if (!known && near != NULL)
             return complain(STATUS_INPUT, "compare: there is no preset \"%s\", did you mean %s?", run->preset, near);
-        if (!known) return complain(STATUS_INPUT, "compare: there is no preset \"%s\"", run->preset);
+        if (!known)
+            return complain(STATUS_INPUT, "compare: there is no preset \"%s\"; stiction settings lists them",
+                            run->preset);
         c->n_runs++;
         word += length + (word[length] == ',' ? 1 : 0);
     }

@@ -103,6 +103,8 @@ static int convert(const char *input, const Loaded *loaded, const ConvertOptions
     if (o->output != NULL && same_file(o->output, input))
         return complain(STATUS_INPUT, "convert: %s is the file itself", o->output);
     if (o->output != NULL && !output_possible(o->output)) return STATUS_INPUT;
+    static const char *const endings[] = {".json", ".xml", ".mjcf", NULL};
+    if (o->output != NULL && !output_named(o->output, endings, NULL)) return STATUS_INPUT;
     const char *ending = o->output != NULL ? strrchr(o->output, '.') : NULL;
     if (ending != NULL && (strcmp(ending, ".xml") == 0 || strcmp(ending, ".mjcf") == 0))
         return convert_to_mjcf(loaded, o);

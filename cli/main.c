@@ -27,8 +27,8 @@ static void print_help(FILE *out)
     for (int i = 0; commands[i] != NULL; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->words);
-        fprintf(out, "  %-24s", left);
-        print_wrapped_at(out, commands[i]->summary, 26, 26);
+        fprintf(out, "  %-25s ", left);
+        print_wrapped_at(out, commands[i]->summary, 28, 28);
     }
     fprintf(out, "\n  stiction COMMAND --help   describe a command and its options\n"
                  "  stiction --version        print the version of the program and its library\n\n"

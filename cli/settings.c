@@ -20,8 +20,9 @@ static int settings_main(int argc, char *const *argv);
 
 const Command settings_command = {
     .name = "settings",
-    .words = "",
-    .summary = "list the settings of a simulation, presets and solvers",
+    .words = "[WORD]",
+    .max_words = 1,
+    .summary = "list settings, presets and solvers, or those with WORD in the name",
     .details = "Settings are keys of \"simulation\" in a scene file; --set simulation/KEY=VALUE overrides one. A "
                "preset sets many of them at once; other keys of \"simulation\" override it.",
     .options = options,
@@ -81,9 +82,10 @@ static void print_range(const st_Setting *setting)
     fputs(tone(stdout, PLAIN), stdout);
 }
 
-static void print_title(const char *title)
+/* Prints the title before the first line of its group, and counts the lines. */
+static void print_title(const char *title, int *lines)
 {
-    printf("%s%s%s\n", tone(stdout, BOLD), title, tone(stdout, PLAIN));
+    if ((*lines)++ == 0) printf("%s%s%s\n", tone(stdout, BOLD), title, tone(stdout, PLAIN));
 }
 
 static void print_named(const char *name, const char *help, int column)
@@ -92,28 +94,54 @@ static void print_named(const char *name, const char *help, int column)
     print_wrapped_at(stdout, help, column, column);
 }
 
-static void print_text(void)
+/* The settings, presets and solvers with `word` in their name; the number of them. */
+static int print_text(const char *word)
 {
-    for (int g = 0; g < N_GROUPS; g++) {
-        bool any = false;
+    int sum = 0, lines = 0;
+    for (int g = 0; g < N_GROUPS; g++, sum += lines) {
+        lines = 0;
         for (int i = 0; i < st_setting_count(); i++) {
             const st_Setting *setting = st_setting(i);
-            if (group_of(setting) != g) continue;
-            if (!any) print_title(groups[g].title);
-            any = true;
+            if (group_of(setting) != g || strstr(setting->key, word) == NULL) continue;
+            print_title(groups[g].title, &lines);
             print_named(setting->key, setting->help, COLUMN);
             print_range(setting);
         }
-        if (any) putchar('\n');
+        if (lines > 0) putchar('\n');
     }
-    print_title("Presets");
-    for (int i = 0; i < st_preset_count(); i++)
+    lines = 0;
+    for (int i = 0; i < st_preset_count(); i++) {
+        if (strstr(st_preset_name(i), word) == NULL) continue;
+        print_title("Presets", &lines);
         print_named(st_preset_name(i), st_preset_help(i), 25);
-    putchar('\n');
-    print_title("Solvers");
-    for (int i = 0; i < st_solver_count(); i++)
+    }
+    if (lines > 0) putchar('\n');
+    sum += lines;
+    lines = 0;
+    for (int i = 0; i < st_solver_count(); i++) {
+        if (strstr(st_solver_name(i), word) == NULL) continue;
+        print_title("Solvers", &lines);
         print_named(st_solver_name(i), st_solver_help(st_solver_name(i)), 25);
-    printf("\nIn a scene: \"simulation\": {\"h\": 0.01}; for one run: --set simulation/h=0.01\n");
+    }
+    if (lines > 0) putchar('\n');
+    if (sum + lines > 0) printf("In a scene: \"simulation\": {\"h\": 0.01}; for one run: --set simulation/h=0.01\n");
+    return sum + lines;
+}
+
+static int unknown_word(const char *word)
+{
+    enum { MOST = 128 };
+    const char *names[MOST];
+    int n = 0;
+    for (int i = 0; i < st_setting_count() && n < MOST; i++)
+        names[n++] = st_setting(i)->key;
+    for (int i = 0; i < st_preset_count() && n < MOST; i++)
+        names[n++] = st_preset_name(i);
+    for (int i = 0; i < st_solver_count() && n < MOST; i++)
+        names[n++] = st_solver_name(i);
+    const char *near = suggest(word, names, n);
+    return complain(STATUS_INPUT, "settings: no setting, preset or solver has \"%s\" in its name%s%s%s", word,
+                    near != NULL ? ", did you mean " : "", near != NULL ? near : "", near != NULL ? "?" : "");
 }
 
 static void setting_json(Json *json, const st_Setting *setting)
@@ -164,7 +192,7 @@ static int settings_main(int argc, char *const *argv)
     if (status >= 0) return status;
     if (o.json)
         print_document();
-    else
-        print_text();
+    else if (print_text(words[0] != NULL ? words[0] : "") == 0)
+        return unknown_word(words[0]);
     return STATUS_OK;
 }

@@ -350,7 +350,12 @@ static int run_cases(Check *check)
         c->run(check);
         n_cases++;
     }
-    if (n_cases == 0) return complain(STATUS_INPUT, "validate: there is no case \"%s\"", o->only);
+    if (n_cases == 0) {
+        char ids[1000] = "";
+        for (const Case *c = validate_cases; c->id != NULL; c++)
+            if (c->run != NULL) add_text(ids, sizeof ids, "%s%s", ids[0] != '\0' ? ", " : "", c->id);
+        return complain(STATUS_INPUT, "validate: there is no case \"%s\"; cases: %s", o->only, ids);
+    }
     if (o->json)
         print_document(check);
     else if (o->markdown)

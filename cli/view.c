@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define POSES 8000000 /* four times as many as in a report, because the page is local */
 
@@ -121,6 +122,8 @@ static int view_main(int argc, char *const *argv)
     if (status < 0) status = set_threads(&o.sets, o.threads, o.threads_set);
     if (status < 0 && !o.live && o.sets.count > 0)
         status = complain(STATUS_INPUT, "view: --set is for a scene, not for a recording");
+    if (status < 0 && !has_ending(words[0], ".h5") && !has_ending(words[0], ".hdf5") && access(words[0], F_OK) != 0)
+        o.live = true; /* most likely an example that is spelled wrongly: `load` names the nearest one */
     if (status < 0 && o.live && !load(words[0], &o.sets, &loaded, &err)) status = refuse_scene(&loaded, &err);
     if (status < 0 && !o.live && !pack(&view, words[0], &err)) status = complain(STATUS_INPUT, "%s", err.message);
     if (status < 0 && server != NULL) {

@@ -61,8 +61,9 @@ static st_Status read_setting(sti_Reader *reader, const sti_Object *object, cons
         for (int i = 0; i < st_setting_count(); i++)
             sti_nearest_try(&nearest, st_setting(i)->key);
         sti_nearest_text(&nearest, "known keys", text, sizeof text);
-        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s", object->subject, key,
-                          text);
+        const bool above = nearest.best == NULL && sti_kind_has(&sti_scene_kind, key);
+        return sti_report(object->reader, &place, ST_ERR_FORMAT, "%s has no key \"%.60s\"%s%s", object->subject, key,
+                          above ? "; it belongs to the scene, beside simulation" : "", text);
     }
     STI_TRY(setting_value(object, setting, value, &place, &read));
     st_Error why = {0};

@@ -1,6 +1,25 @@
 /* scene/keys.c -- queries of the tables of keys (keys_shape.c, keys_joint.c, keys_scene.c). */
 #include "scene/keys.h"
 
+const sti_Kind *const sti_kinds[] = {&sti_material_kind,       &sti_material_pair_kind,
+                                     &sti_shape_kind,          &sti_body_kind,
+                                     &sti_joint_kind,          &sti_tendon_kind,
+                                     &sti_motor_kind,          &sti_spring_kind,
+                                     &sti_force_kind,          &sti_robot_kind,
+                                     &sti_region_kind,         &sti_size_kind,
+                                     &sti_fill_kind,           &sti_inlet_kind,
+                                     &sti_outlet_kind,         &sti_measure_kind,
+                                     &sti_keyframe_kind,       &sti_keyframe_body_kind,
+                                     &sti_keyframe_motor_kind, &sti_keyframe_force_kind,
+                                     &sti_cell_kind,           NULL};
+
+bool sti_kind_has(const sti_Kind *kind, const char *name)
+{
+    for (int k = 0; k < kind->n_keys; k++)
+        if (strcmp(kind->keys[k].key, name) == 0) return true;
+    return false;
+}
+
 int sti_variant_count(const sti_Kind *kind)
 {
     int n = 0;

@@ -74,7 +74,8 @@ static const sti_Key joint_keys[] = {
     {"coordinate", STI_VALUE_CHOICE, DRIVEN & ~TENDON, 0, STI_FINITE, FIELD(Joint, coordinate), "",
      "the coordinate on which limits, friction, spring, motor and gears act: the angle of b relative to a about the "
      "axis "
-     "(counting whole turns), the displacement of b's point along it, or the distance between the points (`free`). "
+     "(counting whole turns), the displacement of b's point along it, or the whole distance between the points "
+     "(`free`). "
      "`universal`: the angle about axis, or angle_b about axis_b. `ball`: the swing of axis_b from axis, which can "
      "only "
      "have limits, or the twist about axis_b",

@@ -71,11 +71,21 @@ static const sti_Key *object_find_key(const sti_Object *object, const char *name
     return NULL;
 }
 
-static bool kind_has(const sti_Kind *kind, const char *name)
+/* `; it belongs to shape`: the kinds of objects that have the key. Those inside this object come first; without any, at
+ * most four others. */
+static void describe_homes(const sti_Kind *kind, const char *name, char *out, size_t size)
 {
-    for (int k = 0; k < kind->n_keys; k++)
-        if (strcmp(kind->keys[k].key, name) == 0) return true;
-    return false;
+    int n = 0;
+    for (int k = 0; k < kind->n_keys; k++) {
+        const sti_Kind *member = kind->keys[k].member;
+        if (member != NULL && sti_kind_has(member, name) && n++ == 0)
+            sti_append(out, size, "; it belongs to %s", member->word);
+    }
+    if (n > 0) return;
+    if (st_setting_find(name) != NULL) sti_append(out, size, "; it belongs to simulation"), n++;
+    for (int k = 0; sti_kinds[k] != NULL && n < 4; k++)
+        if (sti_kinds[k] != kind && sti_kind_has(sti_kinds[k], name))
+            sti_append(out, size, "%s%s", n++ == 0 ? "; it belongs to " : ", ", sti_kinds[k]->word);
 }
 
 /* Checks that every key is in the table for this variant. */
@@ -93,16 +103,18 @@ static st_Status check_known(const sti_Object *object)
             if (sti_key_in(object->kind, &object->kind->keys[k], object->variant))
                 sti_nearest_try(&nearest, object->kind->keys[k].key);
         if (elsewhere) nearest.best = NULL; /* a correct key of another variant */
-        char text[400], what[80];
+        char text[400], what[80], homes[160] = "";
         describe_object(object, what, sizeof what);
-        if (object->kind == &sti_shape_kind && kind_has(&sti_material_kind, name))
+        const bool in_material = object->kind == &sti_shape_kind && sti_kind_has(&sti_material_kind, name);
+        if (nearest.best == NULL && !elsewhere && !in_material) describe_homes(object->kind, name, homes, sizeof homes);
+        if (in_material)
             snprintf(text, sizeof text,
                      "; a material has it: write it there, and the name of the material in the shape");
         else
             sti_nearest_text(&nearest, "known keys", text, sizeof text);
         sti_Place place = {object->place, name, 0};
-        status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s", object->subject,
-                            what, name, text);
+        status = sti_report(object->reader, &place, ST_ERR_FORMAT, "%s: %s has no key \"%.60s\"%s%s", object->subject,
+                            what, name, homes, text);
         if (!STI_GO_ON(object->reader, status)) break;
     }
     return status;

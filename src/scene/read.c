@@ -31,6 +31,9 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     if (strncmp(near, "NaN", 3) == 0 || strncmp(near, "nan", 3) == 0 || strncmp(near, "Inf", 3) == 0 ||
         strncmp(near, "inf", 3) == 0)
         return "; expected a finite number: JSON has no NaN and no Infinity";
+    if (strncmp(near, "True", 4) == 0 || strncmp(near, "False", 5) == 0)
+        return "; JSON has true and false, in lower case";
+    if (strncmp(near, "None", 4) == 0) return "; leave the key out";
     if (*near == '/' || *near == '#') return "; JSON has no comments";
     if (*near == '\'') return "; strings take double quotes";
     if (bad == '}' || bad == ']') return "; is there a comma too many before it?";

@@ -159,8 +159,10 @@ extern const sti_Kind sti_scene_kind, sti_body_kind, sti_shape_kind, sti_joint_k
     sti_size_kind, sti_fill_kind, sti_inlet_kind, sti_outlet_kind, sti_measure_kind, sti_keyframe_kind,
     sti_keyframe_body_kind, sti_keyframe_motor_kind, sti_keyframe_force_kind, sti_cell_kind;
 
-int sti_variant_count(const sti_Kind *kind);          /* at least 1                   */
-const sti_Key *sti_variant_key(const sti_Kind *kind); /* "type", "profile"; or NULL   */
+extern const sti_Kind *const sti_kinds[];                  /* all but the scene; NULL after the last */
+bool sti_kind_has(const sti_Kind *kind, const char *name); /* in some variant */
+int sti_variant_count(const sti_Kind *kind);               /* at least 1                   */
+const sti_Key *sti_variant_key(const sti_Kind *kind);      /* "type", "profile"; or NULL   */
 bool sti_key_in(const sti_Kind *kind, const sti_Key *key, int variant);
 bool sti_key_needed(const sti_Kind *kind, const sti_Key *key, int variant);
 /* A word of the locks list or one of its shorthands; NULL after the last. */

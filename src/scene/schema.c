@@ -356,13 +356,6 @@ static json_t *some(const char *list)
 
 static json_t *whole_schema(void)
 {
-    static const sti_Kind *const kinds[] = {&sti_material_kind,       &sti_material_pair_kind,  &sti_shape_kind,
-                                            &sti_body_kind,           &sti_joint_kind,          &sti_tendon_kind,
-                                            &sti_motor_kind,          &sti_spring_kind,         &sti_force_kind,
-                                            &sti_robot_kind,          &sti_region_kind,         &sti_size_kind,
-                                            &sti_fill_kind,           &sti_inlet_kind,          &sti_outlet_kind,
-                                            &sti_measure_kind,        &sti_keyframe_kind,       &sti_keyframe_body_kind,
-                                            &sti_keyframe_motor_kind, &sti_keyframe_force_kind, &sti_cell_kind};
     json_t *properties = json_object();
     for (int i = 0; i < st_setting_count(); i++) {
         const st_Setting *setting = st_setting(i);
@@ -374,8 +367,8 @@ static json_t *whole_schema(void)
         sti_with(json_object(), "simulation",
                  json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties, "additionalProperties", 0));
 
-    for (size_t k = 0; k < sizeof kinds / sizeof kinds[0]; k++)
-        defs = sti_with(defs, kinds[k]->word, kind_schema(kinds[k]));
+    for (int k = 0; sti_kinds[k] != NULL; k++)
+        defs = sti_with(defs, sti_kinds[k]->word, kind_schema(sti_kinds[k]));
 
     json_t *document = json_pack("{s:s, s:s, s:s}", "$schema", "https://json-schema.org/draft/2020-12/schema", "title",
                                  "stiction scene", "description", "A scene of stiction; SI units and radians");

@@ -88,11 +88,54 @@ static int edit_distance(const char *a, const char *b)
     return row[n % 3][m];
 }
 
+/* A word of other programs, and the word of scene files for the same thing. */
+static const char *const synonyms[][2] = {
+    {"ball", "sphere"},
+    {"c", "damping"},
+    {"cube", "box"},
+    {"cuboid", "box"},
+    {"disc", "cylinder"},
+    {"disk", "cylinder"},
+    {"dt", "h"},
+    {"duration", "end"},
+    {"euler", "orientation"},
+    {"g", "gravity"},
+    {"heightfield", "height-field"},
+    {"hfield", "height-field"},
+    {"hinge", "revolute"},
+    {"k", "stiffness"},
+    {"mu", "friction"},
+    {"omega", "angular_velocity"},
+    {"pos", "position"},
+    {"quat", "orientation"},
+    {"quaternion", "orientation"},
+    {"rotation", "orientation"},
+    {"slide", "prismatic"},
+    {"slider", "prismatic"},
+    {"spherical", "ball"},
+    {"spin", "angular_velocity"},
+    {"step", "h"},
+    {"t_end", "end"},
+    {"time_step", "h"},
+    {"timestep", "h"},
+    {"torsional_friction", "spinning_friction"},
+    {"vel", "velocity"},
+    {"weld", "fixed"},
+    {"world", "ground"},
+};
+
+static bool is_synonym(const char *word, const char *candidate)
+{
+    for (size_t k = 0; k < sizeof synonyms / sizeof synonyms[0]; k++)
+        if (strcmp(word, synonyms[k][0]) == 0 && strcmp(candidate, synonyms[k][1]) == 0) return true;
+    return false;
+}
+
 void sti_nearest_try(sti_Nearest *nearest, const char *candidate)
 {
     /* A third of the letters may differ: "masss" finds "mass", "foo" finds nothing. */
     int limit = (int)words_least((int)strlen(nearest->word) / 3 + 1, 8);
-    int distance = edit_distance(nearest->word, candidate);
+    int distance = is_synonym(nearest->word, candidate) ? 0 : edit_distance(nearest->word, candidate);
     if (distance <= limit && (nearest->best == NULL || distance < nearest->distance)) {
         nearest->best = candidate;
         nearest->distance = distance;

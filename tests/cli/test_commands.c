@@ -139,6 +139,16 @@ static void settings_and_schema(void **state)
     check_status(p, 0);
     check_contains(p->out, "anitescu-potra-2002");
     check_contains(p->out, "lemke");
+    RUN(p, "view", "dominos");
+    check_status(p, 2);
+    check_contains(p->err, "did you mean \"dominoes\"?");
+    RUN(p, "settings", "toler");
+    check_status(p, 0);
+    check_contains(p->out, "tolerance");
+    assert_null(strstr(p->out, "lemke"));
+    RUN(p, "settings", "tolerence");
+    check_status(p, 2);
+    check_contains(p->err, "did you mean tolerance?");
     RUN(p, "settings", "--json");
     json_t *root = printed_json(p);
     json_t *drift = json_object_get(json_object_get(root, "settings"), "drift");

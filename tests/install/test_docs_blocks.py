@@ -71,7 +71,7 @@ def main():
     program, pages = str(pathlib.Path(sys.argv[1]).resolve()), [pathlib.Path(p).resolve() for p in sys.argv[2:]]
     if not pages:
         docs = ROOT / "docs"
-        pages = [docs / "start.md", *sorted((docs / "tutorials").glob("*.md"))]
+        pages = [ROOT / "README.md", docs / "start.md", *sorted((docs / "tutorials").glob("*.md"))]
         if os.environ.get("ST_TEST_FULL"):  # python.md has a test of its own, tests/python/test_docs.py
             pages += [p for p in sorted([*docs.glob("*.md"), *(docs / "examples").glob("*.md")]) if p not in pages and p.name != "python.md"]
     ran = [check(page, program) for page in pages]

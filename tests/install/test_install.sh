@@ -125,22 +125,22 @@ build_and_run() {
 build_and_run shared "$shared" --print-errors
 build_and_run static "$static" --static
 
-echo "* the lines of the README"
+echo "* the lines of docs/library.md"
 ln -s "$shared" prefix # without a space, which $(pkg-config) would split
 mkdir readme
 cp "$source/examples/hello.c" readme
 (
     cd readme
-    sed -n 's/^    \(cc hello.c .*\)/\1/p' "$source/README.md" >build.sh
-    [ -s build.sh ] || fail "README.md has no line that builds hello.c"
+    sed -n 's/^    \(cc hello.c .*\)/\1/p' "$source/docs/library.md" >build.sh
+    [ -s build.sh ] || fail "docs/library.md has no line that builds hello.c"
     sed -i "s|^cc |$CC |; s|pkg-config|pkg-config --define-variable=prefix=$work/prefix|" build.sh
-    env PKG_CONFIG_PATH="$work/prefix/$libdir/pkgconfig" sh build.sh || fail "the README's line with pkg-config"
-    LD_LIBRARY_PATH="$work/prefix/$libdir" ./hello | grep -q '^stopped at 0.4067 m' || fail "hello of the README"
+    env PKG_CONFIG_PATH="$work/prefix/$libdir/pkgconfig" sh build.sh || fail "the page's line with pkg-config"
+    LD_LIBRARY_PATH="$work/prefix/$libdir" ./hello | grep -q '^stopped at 0.4067 m' || fail "hello of the page"
     { printf 'cmake_minimum_required(VERSION 3.18)\nproject(hello C)\nadd_executable(hello hello.c)\n' &&
-        sed -n 's/^    \(find_package(\)/\1/p; s/^    \(target_link_libraries(\)/\1/p' "$source/README.md"; } >CMakeLists.txt
+        sed -n 's/^    \(find_package(\)/\1/p; s/^    \(target_link_libraries(\)/\1/p' "$source/docs/library.md"; } >CMakeLists.txt
     { "$CMAKE" -S . -B made -DCMAKE_PREFIX_PATH="$work/prefix" -DCMAKE_C_COMPILER="$CC" && "$CMAKE" --build made; } >log 2>&1 ||
-        { cat log && fail "the README's lines of CMake"; }
-    made/hello | grep -q '^stopped at 0.4067 m' || fail "hello of the README, with CMake"
+        { cat log && fail "the page's lines of CMake"; }
+    made/hello | grep -q '^stopped at 0.4067 m' || fail "hello of the page, with CMake"
 ) || exit 1
 
 # linked_as KIND PROGRAM

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""test_readme.py PROGRAM -- the README keeps its word: its C program is examples/hello.c, and every command in it runs. Commands of the
+"""test_readme.py PROGRAM -- README.md, docs/library.md and docs/results.md keep their word: the C program is examples/hello.c, and
+every command in them runs. Commands of the
 program run in an empty folder where build/ and examples/ are those of this tree; `view` is ended once a browser has had its page.
 Targets of make and names of tests are looked up; `make install` and the lines of pkg-config and CMake run in
 test_install.sh, `pip install .` in test_pip.sh, `make deb` in test_deb.sh, `make playground` in test_playground.sh. The two
@@ -50,16 +51,16 @@ def view(words, folder, environment):
 
 
 program = pathlib.Path(sys.argv[1]).resolve()
-readme = (ROOT / "README.md").read_text(encoding="utf8")
-shown = re.search(r"^```c\n(.*?)^```$", readme, re.S | re.M).group(1)
-assert shown == (ROOT / "examples/hello.c").read_text(encoding="utf8"), "the C program of README.md is not examples/hello.c"
+readme, library, results = [(ROOT / page).read_text(encoding="utf8") for page in ("README.md", "docs/library.md", "docs/results.md")]
+shown = re.search(r"^```c\n(.*?)^```$", library, re.S | re.M).group(1)
+assert shown == (ROOT / "examples/hello.c").read_text(encoding="utf8"), "the C program of docs/library.md is not examples/hello.c"
 makefile = (ROOT / "Makefile").read_text(encoding="utf8")
 environment = {**os.environ, "STICTION_EXAMPLES": str(ROOT / "examples")}
 ran, looked_up, done = 0, 0, set()
 with tempfile.TemporaryDirectory() as folder:
     (pathlib.Path(folder) / "build").symlink_to(program.parent.parent)
     (pathlib.Path(folder) / "examples").symlink_to(ROOT / "examples")
-    for command in commands(readme):
+    for command in commands(f"{readme}\n{library}\n{results}"):
         words = shlex.split(command)
         if command in done:
             continue

@@ -498,6 +498,20 @@ static void test_files(void **state)
     remove(path);
 }
 
+/* Words of other programs, and keys that belong to another object. */
+static void test_foreign_words(void **state)
+{
+    (void)state;
+    check_refused("{\"simulation\": {\"timestep\": 1}, " BODIES "}", 1, "did you mean \"h\"?");
+    check_refused("{\"bodies\": [{\"shapes\": [{\"type\": \"cube\"}]}]}", 1, "did you mean \"box\"?");
+    check_refused("{\"bodies\": [{\"quaternion\": [1, 0, 0, 0]}]}", 1, "did you mean \"orientation\"?");
+    check_refused("{\"bodies\": [{\"friction\": 0.3}]}", 1, "a body has no key \"friction\"", "it belongs to shape;");
+    check_refused("{\"bodies\": [{\"shapes\": [{\"type\": \"point\", \"mass\": 1}]}]}", 1, "it belongs to body;");
+    check_refused("{\"preset\": \"accurate\", " BODIES "}", 1, "it belongs to simulation;");
+    check_refused("{\"simulation\": {\"ground\": []}, " BODIES "}", 1, "it belongs to the scene");
+    check_refused("{\"bodies\": [{\"fixed\": True}]}", 1, "true and false, in lower case");
+}
+
 static void test_unknown_keys(void **state)
 {
     (void)state;
@@ -836,6 +850,7 @@ int main(void)
         cmocka_unit_test(test_not_json),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_unknown_keys),
+        cmocka_unit_test(test_foreign_words),
         cmocka_unit_test(test_many_errors_are_counted),
         cmocka_unit_test(test_every_error_is_listed),
         cmocka_unit_test(test_wrong_types),

@@ -10,7 +10,10 @@ const power = (x) => { const e = Math.floor(Math.log10(x) + 1e-9), m = +(x / 10 
 
 // Powers of ten, at most five of them; in less than two, parts of one.
 function decades(u, axis, lo, hi) {
-  if (hi < 20 * lo) {
+  if (hi < 20 * lo) { // 1, 2, 5, 10, ...; equal steps where these are fewer than two
+    const some = [];
+    for (let e = Math.floor(Math.log10(lo)); 10 ** e <= hi; e++) some.push(...[1, 2, 5].map((m) => m * 10 ** e).filter((x) => x >= lo && x <= hi));
+    if (some.length > 1) return some;
     const raw = (hi - lo) / 3, ten = 10 ** Math.floor(Math.log10(raw)), step = ten * (raw / ten >= 5 ? 5 : raw / ten >= 2 ? 2 : 1), out = [];
     for (let k = Math.ceil(lo / step); k * step <= hi; k++) out.push(k * step);
     return out;

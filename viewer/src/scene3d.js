@@ -85,7 +85,6 @@ function helix() {
 }
 
 // Arrows as instances, a shaft and a head each; hidden parts are drawn faintly.
-const LONGEST = 0.6; // of the scene's radius
 class Arrows {
   constructor(picture, colour, front = {}) {
     this.picture = picture;
@@ -116,7 +115,7 @@ class Arrows {
 
   // Both vectors are overwritten. `dim`: not of the selected body.
   place(k, at, force, dim) {
-    const p = this.picture, thick = (dim ? 0.25 : 0.45) * (p.n > 150 ? 2 : 1) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(LONGEST * p.radius, wanted), tip = Math.min(0.45 * length, 5 * thick);
+    const p = this.picture, thick = (dim ? 0.25 : 0.45) * (p.n > 150 ? 2 : 1) * p.dot, wanted = force.length() * p.perNewton * p.forceScale, length = Math.min(p.longest, wanted), tip = Math.min(0.45 * length, 5 * thick);
     if (wanted > length) p.cut = true;
     force.normalize();
     this.turn.setFromUnitVectors(UP, force);
@@ -638,13 +637,20 @@ export class Picture {
     }
   }
 
-  // Forces are drawn so that a common one of these is about as long as a body. False: there are none.
+  // The longest arrow: a part of the scene, or a few bodies where they are small in it.
+  get longest() {
+    return Math.min(0.6 * this.radius, Math.max(0.25 * this.radius, 6 * this.bodySize));
+  }
+
+  // Forces are drawn so that a common one of these is about as long as a body: a large one, but not one of the impacts and
+  // jams beside which weights would be invisible. False: there are none.
   scaleForces(forces) {
     const sizes = [], stride = 3 * Math.max(1, Math.floor(forces.length / 3 / 20000));
     for (let k = 0; k < forces.length; k += stride) sizes.push(Math.hypot(forces[k], forces[k + 1], forces[k + 2]));
     sizes.sort((a, b) => a - b);
-    const common = sizes[Math.floor(0.9 * (sizes.length - 1))];
-    if (!(common > 0)) return false;
+    const large = sizes[Math.floor(0.9 * (sizes.length - 1))];
+    if (!(large > 0)) return false;
+    const acting = sizes.filter((x) => x > 1e-6 * large), common = Math.min(large, 4 * acting[Math.floor(acting.length / 2)]);
     this.perNewton = Math.max(1.0 * this.bodySize, 0.12 * this.radius * (this.n < 20 ? 1 : 0)) / common;
     return true;
   }
@@ -889,7 +895,7 @@ export class Picture {
     info.normal = force.dot(normal), info.tangent = force.clone().addScaledVector(normal, -info.normal).length(), info.mu = mu == null ? null : mu * scale;
     info.share = info.mu > 0 && info.normal > 0 ? info.tangent / (info.mu * info.normal) : null;
     if (!(info.mu > 0)) return;
-    const tall = Math.max(2.2 * this.dot, Math.min(LONGEST * this.radius, 1.25 * info.normal * this.perNewton * this.forceScale));
+    const tall = Math.max(2.2 * this.dot, Math.min(this.longest, 1.25 * info.normal * this.perNewton * this.forceScale));
     this.cone.position.copy(picked.point);
     this.cone.quaternion.setFromUnitVectors(UP, normal);
     this.cone.scale.set(info.mu * tall, tall, info.mu * tall);
@@ -906,7 +912,7 @@ export class Picture {
     if (!(this.show.forces || this.show.reactions) || !(this.perNewton > 0)) return null;
     const pixels = this.canvas.clientHeight / (2 * Math.tan((this.camera.fov * Math.PI) / 360) * this.camera.position.distanceTo(this.controls.target)), perNewton = this.perNewton * this.forceScale * pixels;
     const raw = 90 / perNewton, ten = 10 ** Math.floor(Math.log10(raw)), newtons = ten * (raw / ten >= 5 ? 5 : raw / ten >= 2 ? 2 : 1);
-    return { newtons, pixels: newtons * perNewton, cut: this.cut ? (LONGEST * this.radius) / (this.perNewton * this.forceScale) : 0 };
+    return { newtons, pixels: newtons * perNewton, cut: this.cut ? this.longest / (this.perNewton * this.forceScale) : 0 };
   }
 
   placeJoints() {
