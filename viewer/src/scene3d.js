@@ -352,15 +352,17 @@ export class Picture {
     this.onChange();
   }
 
-  // If bodies of a live run leave the picture, the camera moves back, unless the user has changed the view.
+  // If bodies of a live run leave the picture or move below its controls, the camera moves back, unless the user has
+  // changed the view.
   refit() {
     if (this.ownView || this.follow) return;
+    const [above, below] = this.inset.map((x) => (2 * x) / Math.max(1, this.canvas.clientHeight));
     let out = 0, moving = 0;
     for (let body = 1; body <= this.n; body++) {
       if (this.model.bodies[body - 1].fixed) continue;
       const p = this.bodyPosition(body), size = (0.35 * this.sizeOf(body)) / (p.distanceTo(this.camera.position) * Math.tan((this.camera.fov * Math.PI) / 360)); // of half the height
       p.project(this.camera);
-      moving++, (out += Math.abs(p.x) + size / this.camera.aspect > 1.02 || Math.abs(p.y) + size > 1.02 || p.z > 1);
+      moving++, (out += Math.abs(p.x) + size / this.camera.aspect > 1.02 || p.y + size > 1.02 - above || size - p.y > 1.02 - below || p.z > 1);
     }
     if (out === 0 || out < 0.2 * moving) return;
     const look = this.camera.position.clone().sub(this.controls.target);
