@@ -237,12 +237,14 @@ st_Status st_scene_fill(st_Scene *scene, const st_FillDef *def, st_BodyId *first
             if (k < placed) there += volume_of(&f, r);
         }
         const double region = st_region_volume(&f.region);
-        status =
-            sti_fail(err, ST_ERR_ARGUMENT,
-                     "%s: %d of %d grains of %g to %g m fit into its region, a %s of %g m^3: packing fraction %.3g of "
-                     "%.3g; arrangement \"%s\"",
-                     f.owner, placed, n, 2 * smallest, 2 * most, st_region_type_name(f.region.type), region,
-                     there / region, all / region, st_arrangement_name(f.def->arrangement));
+        char up_to[32] = "";
+        if (most > (1 + 1e-6) * smallest) snprintf(up_to, sizeof up_to, " to %g", 2 * most);
+        status = sti_fail(err, ST_ERR_ARGUMENT,
+                          "%s: %d of %d grains of %g%s m fit into its region, a %s of %g m^3: packing fraction %.3g of "
+                          "%.3g; arrangement \"%s\"%s",
+                          f.owner, placed, n, 2 * smallest, up_to, st_region_type_name(f.region.type), region,
+                          there / region, all / region, st_arrangement_name(f.def->arrangement),
+                          placed > 0 && f.def->arrangement == ST_ARRANGE_RANDOM ? ", others pack more densely" : "");
     }
     if (status == ST_OK) status = add_all(&f, scene, err);
     if (status == ST_OK && first != NULL) *first = sti_body_id(scene, before + 1);
