@@ -128,7 +128,7 @@ static void simulate(Run *run)
 {
     st_Error err = {0};
     simulate_to_end(&run->loaded, &run->tally, after_step, run);
-    judge_steps(&run->tally, run->loaded.scene);
+    judge_steps(&run->tally, &run->loaded);
     const bool sound = run->tally.outcome != RUN_FAILED && run->tally.outcome != RUN_DIVERGED;
     if (run->line_due && !record(run, &run->info, true, &err) && sound) end_run(&run->tally, RUN_FAILED, err.message);
 }

@@ -29,18 +29,18 @@ void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ct
         end_run(tally, err.status == ST_ERR_NUMERIC ? RUN_DIVERGED : RUN_FAILED, err.message);
 }
 
-void judge_steps(Tally *tally, const st_Scene *scene)
+void judge_steps(Tally *tally, const Loaded *loaded)
 {
     char why[600];
     if (tally->outcome != RUN_FINISHED) return;
     if (100 * tally->open_joints > tally->steps) {
         st_JointDef joint;
-        const bool known = st_scene_joint(scene, tally->worst_opening_joint, &joint) == ST_OK;
+        const bool known = st_scene_joint(loaded->scene, tally->worst_opening_joint, &joint) == ST_OK;
         snprintf(why, sizeof why,
                  "%lld of %lld steps left a joint open by more than %g of its size (or rad), more than 1 per cent; the "
-                 "worst is %.3g at t = %.6g s, joint \"%.200s\"; try a smaller h, or drift gap",
+                 "worst is %.3g at t = %.6g s, joint \"%.200s\"; try a smaller h%s",
                  tally->open_joints, tally->steps, OPEN_LIMIT, tally->worst_opening, tally->worst_opening_time,
-                 known ? joint.name : "?");
+                 known ? joint.name : "?", loaded->def.drift == ST_DRIFT_GAP ? "" : ", or drift gap");
         end_run(tally, RUN_UNSOLVED, why);
         return;
     }

@@ -11,7 +11,7 @@ typedef bool (*EachStep)(void *ctx, const st_StepInfo *info, st_Error *err);
 void simulate_to_end(const Loaded *loaded, Tally *tally, EachStep each, void *ctx);
 /* A finished run becomes unsolved if more than 1 per cent of its steps are above residual_limit, or left a joint open.
  */
-void judge_steps(Tally *tally, const st_Scene *scene);
+void judge_steps(Tally *tally, const Loaded *loaded);
 void end_run(Tally *tally, Outcome outcome, const char *message);
 
 #endif

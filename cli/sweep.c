@@ -224,7 +224,7 @@ static void run_one(const Sweep *s, int run, Slot *slot)
         else
             simulate_to_end(&loaded, &tally, after_step, &w);
         ended = tally.outcome != RUN_INTERRUPTED;
-        judge_steps(&tally, loaded.scene);
+        judge_steps(&tally, &loaded);
         tally.wall = wall_seconds() - wall, tally.cpu = cpu_seconds() - cpu;
         for (int k = 0; k < s->n_outputs; k++)
             if (w.weight[k] > 0) w.value[k] /= w.weight[k];
