@@ -49,7 +49,7 @@ NODE_PATH=/usr/share/nodejs${NODE_PATH:+:$NODE_PATH}
 export NODE_PATH
 [ -e "$out/wasm/Makefile" ] || cmake --log-level=NOTICE -S playground -B "$out/wasm" -DDEPS="$deps" \
     -DCMAKE_TOOLCHAIN_FILE="$emscripten/cmake/Modules/Platform/Emscripten.cmake" -DCMAKE_BUILD_TYPE=Release >/dev/null
-cmake --build "$out/wasm" --parallel "$jobs"
+env -u MAKELEVEL cmake --build "$out/wasm" --parallel "$jobs" # no lines about folders
 
 # The mathematical functions of the engine's C library (musl), for the native program: with them the test compares bits.
 musl=$emscripten/system/lib/libc/musl
