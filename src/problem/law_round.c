@@ -94,31 +94,36 @@ void sti_law_round_bound(const st_ContactLaw *contact, double normal, double *x)
     }
 }
 
+/* The disk of radius mu n around the axis, on rows first .. first + count - 1; n = x_n > 0 moves with x. */
+static inline void disc_slope(double mu, int first, int count, int dim, const double *x, double *P, double *D)
+{
+    const double radius = mu * x[0], size = sti_group_length(x + first, count);
+    for (int i = first; i < first + count && size <= radius; i++) {
+        P[i] = x[i];
+        D[i * dim + i] = 1.0;
+    }
+    for (int i = first; i < first + count && !(size <= radius); i++) {
+        const double d = x[i] / size;
+        P[i] = radius * d;
+        D[i * dim] = mu * d;
+        for (int l = first; l < first + count; l++)
+            D[i * dim + l] = radius / size * ((i == l ? 1.0 : 0.0) - d * x[l] / size);
+    }
+}
+
 void sti_law_round_slope(const st_ContactLaw *contact, const double *x, double *P, double *D)
 {
-    sti_Group group[STI_MAX_GROUPS];
-    const int n = sti_law_groups(contact, group), dim = contact->dim;
     if (x[0] <= 0.0) return; /* open: P = 0, D = 0 */
     P[0] = x[0];
     D[0] = 1.0;
-    for (int k = 0; k < n; k++) {
-        /* The disk of radius mu n around the axis; n = x_n > 0 moves with x. */
-        const double radius = group[k].mu * x[0], size = sti_group_length(x + group[k].first, group[k].count);
-        if (size <= radius) {
-            for (int i = group[k].first; i < group[k].first + group[k].count; i++) {
-                P[i] = x[i];
-                D[i * dim + i] = 1.0;
-            }
-            continue;
-        }
-        for (int i = group[k].first; i < group[k].first + group[k].count; i++) {
-            const double d = x[i] / size;
-            P[i] = radius * d;
-            D[i * dim] = group[k].mu * d;
-            for (int l = group[k].first; l < group[k].first + group[k].count; l++)
-                D[i * dim + l] = radius / size * ((i == l ? 1.0 : 0.0) - d * x[l] / size);
-        }
+    if (contact->dim == 3) { /* mostly: unrolled */
+        disc_slope(contact->mu, 1, 2, 3, x, P, D);
+        return;
     }
+    sti_Group group[STI_MAX_GROUPS];
+    const int n = sti_law_groups(contact, group);
+    for (int k = 0; k < n; k++)
+        disc_slope(group[k].mu, group[k].first, group[k].count, contact->dim, x, P, D);
 }
 
 /* The cone itself. With the groups that are too long (the set S), the nearest point has

@@ -7,23 +7,34 @@
 #include "pile/pile.h"
 #include "problem/law.h"
 
-bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
-               double *B)
+static inline bool slope(const st_ContactLaw *contact, const int dim, const double *r, const double *u,
+                         const double *rho, double *F, double *A, double *B)
 {
-    const int dim = contact->dim;
-    double x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, D[ST_MAX_DIM * ST_MAX_DIM] = {0};
+    double x[ST_MAX_DIM] = {0}, P[ST_MAX_DIM] = {0}, D[ST_MAX_DIM * ST_MAX_DIM];
     bool active = false;
     for (int k = 0; k < dim; k++)
         x[k] = r[k] - rho[k] * u[k];
+    for (int k = 0; k < dim * dim; k++)
+        D[k] = 0.0;
     sti_law_of(contact)->slope(contact, x, P, D);
     for (int k = 0; k < dim; k++)
         F[k] = r[k] - P[k];
-    for (int k = 0; k < dim * dim && A != NULL; k++) {
-        A[k] = (k % (dim + 1) == 0 ? 1.0 : 0.0) - D[k];
-        B[k] = rho[k % dim] * D[k];
-        active = active || D[k] != 0.0;
-    }
+    if (A == NULL) return false;
+    for (int i = 0; i < dim; i++)
+        for (int k = 0; k < dim; k++) {
+            const double d = D[i * dim + k];
+            A[i * dim + k] = (i == k ? 1.0 : 0.0) - d;
+            B[i * dim + k] = rho[k] * d;
+            active = active || d != 0.0;
+        }
     return active;
+}
+
+bool sti_slope(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, double *F, double *A,
+               double *B)
+{
+    return contact->dim == 3 ? slope(contact, 3, r, u, rho, F, A, B) /* unrolled */
+                             : slope(contact, contact->dim, r, u, rho, F, A, B);
 }
 
 /* The diagonal of W_cc. */

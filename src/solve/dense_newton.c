@@ -201,6 +201,31 @@ STI_INLINE void subtract_scaled(double a, const double *x, double *y, int n)
         y[i] -= a * x[i];
 }
 
+/* The same for n numbers and those after them that fill up fours. */
+STI_INLINE void subtract_filled(double a, const double *x, double *y, int n)
+{
+    for (int i = 0; i < n; i += STI_WIDTH)
+        *(sti_Wide *)(y + i) -= a * *(const sti_Wide *)(x + i);
+}
+
+/* y += sum of a[k] times row at[k] of S, m of them in order, four at a time; n numbers, as above. */
+STI_INLINE void add_rows(const double *S, int stride, const int *at, const double *a, int m, double *y, int n)
+{
+    int k = 0;
+    for (; k + STI_WIDTH <= m; k += STI_WIDTH) {
+        const double *x = S + (int64_t)at[k] * stride, *x_1 = S + (int64_t)at[k + 1] * stride,
+                     *x_2 = S + (int64_t)at[k + 2] * stride, *x_3 = S + (int64_t)at[k + 3] * stride;
+        for (int i = 0; i < n; i += STI_WIDTH) {
+            sti_Wide sum = *(sti_Wide *)(y + i) + a[k] * *(const sti_Wide *)(x + i);
+            sum += a[k + 1] * *(const sti_Wide *)(x_1 + i);
+            sum += a[k + 2] * *(const sti_Wide *)(x_2 + i);
+            *(sti_Wide *)(y + i) = sum + a[k + 3] * *(const sti_Wide *)(x_3 + i);
+        }
+    }
+    for (; k < m; k++)
+        subtract_filled(-a[k], S + (int64_t)at[k] * stride, y, n);
+}
+
 /* The same for numbers first .. end - 1 of two rows and those around them that fill up fours. */
 STI_INLINE void subtract_fours(double a, const double *x, double *y, int first, int end)
 {
@@ -447,36 +472,35 @@ static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int 
     }
 }
 
-/* The upper triangle of Y'Y: two rows by eight columns at a time stay in registers. Only velocities where the two rows
- * have numbers count.                                                                                */
+/* The upper triangle of Y'Y: four rows by eight columns at a time stay in registers. Only velocities where the four
+ * rows have numbers count.                                                                                */
 STI_CLONES static void multiply_columns(sti_DenseNewton *d)
 {
     enum { WIDE = 2 * STI_WIDTH };
     const int stride = d->stride, n = d->n;
-    for (int i = 0; i < d->rows; i += 2) {
+    for (int i = 0; i < d->rows; i += STI_WIDTH) {
         int at[MOST_VELOCITIES], m = 0;
         for (int k = 0; k < n; k++) {
             at[m] = k * stride;
             m += d->begin[k] <= i && i < d->end[k];
         }
-        for (int j = i & ~3; j < stride; j += WIDE) {
-            const double *own = d->Y + i, *other = d->Y + j;
+        for (int j = i; j < stride; j += WIDE) {
+            const double *own = d->Y + i, *other = d->Y + j;         /* beyond the last row: 0 */
             const int next = j + STI_WIDTH < stride ? STI_WIDTH : 0; /* the last four alone: twice the same */
-            sti_Wide a = {0}, b = {0}, c = {0}, e = {0};
+            sti_Wide left[STI_WIDTH] = {{0}}, right[STI_WIDTH] = {{0}};
             for (int k = 0; k < m; k++) {
                 const double *x = own + at[k], *y = other + at[k];
                 const sti_Wide one = *(const sti_Wide *)y, two = *(const sti_Wide *)(y + next);
-                a += x[0] * one;
-                b += x[0] * two;
-                c += x[1] * one; /* beyond the last row: 0 */
-                e += x[1] * two;
+                for (int l = 0; l < STI_WIDTH; l++) {
+                    left[l] += x[l] * one;
+                    right[l] += x[l] * two;
+                }
             }
             double *to = d->W + (int64_t)i * stride + j;
-            *(sti_Wide *)to = a;
-            *(sti_Wide *)(to + next) = b;
-            if (i + 1 == d->rows) continue;
-            *(sti_Wide *)(to + stride) = c;
-            *(sti_Wide *)(to + stride + next) = e;
+            for (int l = 0; l < STI_WIDTH && i + l < d->rows; l++, to += stride) {
+                *(sti_Wide *)to = left[l];
+                *(sti_Wide *)(to + next) = right[l];
+            }
         }
     }
 }
@@ -745,17 +769,19 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
                 contact_of[n_sliding] = c, sliding[n_sliding++] = at + i;
     }
     memcpy(d->active + n_sticking, sliding, (size_t)n_sliding * sizeof *sliding);
-    bool whole = n == d->rows - d->n_linear; /* all rows, in order */
-    for (int k = 0; k < n && whole; k++)
-        whole = d->active[k] == k;
-    for (int k = 0; k < n; k++) {
+    int run_at[MOST_ROWS + 1], n_runs = 0; /* where rows side by side begin: they are copied together */
+    for (int k = 0; k < n; k++)
+        if (k == 0 || d->active[k] != d->active[k - 1] + 1) run_at[n_runs++] = k;
+    run_at[n_runs] = n;
+    for (int k = 0, first = 0; k < n; k++) {
         const int at = d->active[k];
         const double *from = S + (int64_t)at * stride;
         double *to = d->J + (int64_t)k * stride;
-        for (int j = k & ~3; j < padded(n + 1); j += STI_WIDTH) /* fours begin before k, and end after n */
-            *(sti_Wide *)(to + j) = whole && j + STI_WIDTH <= n ? *(const sti_Wide *)(from + j) : (sti_Wide){0};
-        for (int j = whole && k < (n & ~3) ? n & ~3 : k; j < n; j++)
-            to[j] = from[d->active[j]];
+        first += k == run_at[first + 1];
+        for (int run = first; run < n_runs; run++) /* fours end in the next run, or after n */
+            for (int j = run == first ? k & ~3 : run_at[run], shift = d->active[run_at[run]] - run_at[run];
+                 j < run_at[run + 1]; j += STI_WIDTH)
+                *(sti_Wide *)(to + j) = *(const sti_Wide *)(from + shift + j);
         to[n] = -d->step_u[at];
         if (k >= n_sticking) continue;
         least[k] = 1e-13 * to[k];
@@ -774,12 +800,19 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
         }
         if (!(next[k + 1] > least[k + 1])) return false;
         const double over_next = 1 / next[k + 1];
-        for (int i = k + 2; i < n; i++) {
-            const double a = row[i] * over, b = next[i] * over_next;
-            double *to = d->J + (int64_t)i * stride;
-            for (int j = i & ~3; j <= n; j += STI_WIDTH)
-                *(sti_Wide *)(to + j) =
-                    *(const sti_Wide *)(to + j) - a * *(const sti_Wide *)(row + j) - b * *(const sti_Wide *)(next + j);
+        int i = k + 2;
+        for (; i + 1 < n; i += 2) { /* and two rows */
+            const double a = row[i] * over, b = next[i] * over_next, c = row[i + 1] * over, e = next[i + 1] * over_next;
+            double *to = d->J + (int64_t)i * stride, *below = to + stride;
+            for (int j = i & ~3; j <= n; j += STI_WIDTH) {
+                const sti_Wide x = *(const sti_Wide *)(row + j), y = *(const sti_Wide *)(next + j);
+                *(sti_Wide *)(to + j) = *(const sti_Wide *)(to + j) - a * x - b * y;
+                *(sti_Wide *)(below + j) = *(const sti_Wide *)(below + j) - c * x - e * y;
+            }
+        }
+        for (; i < n; i++) {
+            subtract_fours(row[i] * over, row, d->J + (int64_t)i * stride, i, n + 1);
+            subtract_fours(next[i] * over_next, next, d->J + (int64_t)i * stride, i, n + 1);
         }
     }
     if (n_sliding > 0) {
@@ -794,7 +827,7 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
             memset(to, 0, (size_t)padded(n_sliding + 1) * sizeof *to);
             for (int k = 0; k < dim; k++) {
                 const double *from = d->J + (int64_t)(n_sticking + i - part + k) * stride + n_sticking;
-                if (B[k] != 0) subtract_scaled(-B[k], from, to, n_sliding + 1);
+                if (B[k] != 0) subtract_filled(-B[k], from, to, n_sliding + 1);
             }
             for (int k = 0; k < dim; k++)
                 to[i - part + k] += A[k] + alpha / d->rho[at + k] * B[k];
@@ -825,8 +858,14 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
     for (int k = 0; k < n_active; k++)
         d->step[d->active[k]] = 0;
     memset(d->step_u, 0, (size_t)n * sizeof *d->step_u);
-    for (int j = 0; j < n; j++) /* effect of the rows that are known */
-        if (d->step[j] != 0) subtract_scaled(-d->step[j], S + (int64_t)j * stride, d->step_u, n);
+    int known_at[MOST_ROWS + 1], n_known = 0; /* effect of the rows that are known */
+    double known[MOST_ROWS + 1];
+    for (int j = 0; j < n; j++) {
+        known_at[n_known] = j;
+        known[n_known] = d->step[j];
+        n_known += d->step[j] != 0;
+    }
+    add_rows(S, stride, known_at, known, n_known, d->step_u, n);
     if (!solve_active(d, p, alpha, n_active, false)) {
         int at = 0; /* in their own order again */
         for (int i = 0; i < n; i++)
@@ -837,11 +876,9 @@ STI_CLONES static bool find_step(sti_DenseNewton *d, const st_Problem *p, double
             if (d->trial[i] != 0) d->active[at++] = i;
         if (!solve_active(d, p, alpha, n_active, true)) return false;
     }
-    for (int k = 0; k < n_active; k++) {
-        const double step = d->J[(int64_t)k * stride + n_active];
-        d->step[d->active[k]] = step;
-        subtract_scaled(-step, S + (int64_t)d->active[k] * stride, d->step_u, n);
-    }
+    for (int k = 0; k < n_active; k++)
+        d->step[d->active[k]] = known[k] = d->J[(int64_t)k * stride + n_active];
+    add_rows(S, stride, d->active, known, n_active, d->step_u, n);
     return true;
 }
 
@@ -850,9 +887,15 @@ STI_CLONES static void velocities_of_others(const sti_DenseNewton *d, const doub
 {
     const int n = d->rows - d->n_linear;
     const double *S = d->W + (int64_t)d->n_linear * (d->stride + 1);
+    int at[MOST_ROWS + 1], m = 0;
+    double known[MOST_ROWS + 1];
     memcpy(u, d->b + d->n_linear, (size_t)n * sizeof *u);
-    for (int j = 0; j < n; j++)
-        if (r[j] != 0) subtract_scaled(-r[j], S + (int64_t)j * d->stride, u, n);
+    for (int j = 0; j < n; j++) {
+        at[m] = j;
+        known[m] = r[j];
+        m += r[j] != 0;
+    }
+    add_rows(S, d->stride, at, known, m, u, n);
 }
 
 static void project_others(const sti_DenseNewton *d, const st_Problem *p, double *r)
