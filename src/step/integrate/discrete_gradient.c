@@ -39,6 +39,8 @@
  */
 #include "base/tolerance.h"
 #include "math/block_diag.h"
+#include "math/largest.h"
+#include "math/simd4.h"
 #include "step/integrate/integrate.h"
 #include "step/step.h"
 
@@ -118,17 +120,24 @@ static bool same_length(const sti_State *state, double h)
 
 /* The next acceleration by the polynomial through the last ones (newest first, steps of the same length). The highest
  * order is half way between parabola and cubic, which amplifies noise less than the cubic. */
-static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int i)
+static void extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int n, double *out)
 {
+    const double *x = a[0], *y = a[1], *z = a[2], *w = a[3];
     switch (order) {
     case 0:
-        return a[0][i];
+        memcpy(out, x, (size_t)n * sizeof *out);
+        break;
     case 1:
-        return 2 * a[0][i] - a[1][i];
+        for (int i = 0; i < n; i++)
+            out[i] = 2 * x[i] - y[i];
+        break;
     case 2:
-        return 3 * (a[0][i] - a[1][i]) + a[2][i];
+        for (int i = 0; i < n; i++)
+            out[i] = 3 * (x[i] - y[i]) + z[i];
+        break;
     default:
-        return 3.5 * a[0][i] - 4.5 * a[1][i] + 2.5 * a[2][i] - 0.5 * a[3][i];
+        for (int i = 0; i < n; i++)
+            out[i] = 3.5 * x[i] - 4.5 * y[i] + 2.5 * z[i] - 0.5 * w[i];
     }
 }
 
@@ -136,9 +145,12 @@ static double extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], i
 void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h, double *v)
 {
     const double *const a[] = {state->history.a, work->mean.a[0], work->mean.a[1], work->mean.a[2]};
-    const int order = same_length(state, h) ? (int)work->mean.past[1] : 0;
+    const size_t size = (size_t)model->n_v * sizeof *v;
+    memcpy(v, state->v, size);
+    if (!state->history.known) return;
+    extrapolate(same_length(state, h) ? (int)work->mean.past[1] : 0, a, model->n_v, v);
     for (int i = 0; i < model->n_v; i++)
-        v[i] = state->v[i] + (state->history.known ? 0.5 * h * extrapolate(order, a, i) : 0.0);
+        v[i] = state->v[i] + 0.5 * h * v[i];
 }
 
 /* The highest order that was not worse than the others in the last step is used in the next one: the highest in a
@@ -146,10 +158,11 @@ void sti_predict_mean(const sti_Model *model, const sti_State *state, const sti_
 static int best_order(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int highest)
 {
     const double *const a[] = {state->history.a, work->mean.a[0], work->mean.a[1], work->mean.a[2]};
-    double error[STI_MEAN_PAST + 1] = {0};
-    for (int order = 0; order <= highest; order++)
-        for (int i = 0; i < model->n_v; i++)
-            error[order] = sti_larger(fabs(extrapolate(order, a, i) - work->a_new[i]), error[order]);
+    double error[STI_MEAN_PAST + 1] = {0}, *guess = work->stages.v_star; /* free after the step */
+    for (int order = 0; order <= highest; order++) {
+        extrapolate(order, a, model->n_v, guess);
+        error[order] = sti_largest_difference(guess, work->a_new, model->n_v);
+    }
     int best = highest;
     for (int order = highest - 1; order >= 0; order--)
         if (2 * error[order] < error[best]) best = order;
@@ -170,7 +183,7 @@ void sti_mean_remember(const sti_Model *model, const sti_State *state, sti_StepW
 
 /* ---- the mean --------------------------------------------------------------------------------- */
 
-static int64_t n_entries(const sti_RowList *rows)
+STI_INLINE int64_t n_entries(const sti_RowList *rows)
 {
     return rows->n_rows > 0 ? rows->p[rows->n_rows] : 0;
 }
@@ -278,16 +291,17 @@ static st_Status follow_means(Rounds *rounds, double moved, double whole)
 /* ---- the rows of the stage --------------------------------------------------------------------- */
 
 /* Writes row k with scaled columns to x, which has all rows of the list. */
-static void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
+STI_INLINE void scale_row(const sti_RowList *from, int k, const double *columns, double *x)
 {
     const int64_t first = from->p[k], n = from->p[k + 1] - first;
     const int *i = from->i + first;
     const double *row = from->x + first;
     x += first;
-    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly */
-        for (int e = 0; e < 6; e++) {
-            x[e] = row[e] * columns[i[0] + e];
-            x[6 + e] = row[6 + e] * columns[i[6] + e];
+    if (n == 12 && i[5] == i[0] + 5 && i[11] == i[6] + 5) { /* two bodies in space: mostly; fours that overlap */
+        const double *a = columns + i[0], *b = columns + i[6];
+        for (int e = 0; e < 4; e += 2) {
+            *(sti_Wide *)(x + e) = *(const sti_Wide *)(row + e) * *(const sti_Wide *)(a + e);
+            *(sti_Wide *)(x + 6 + e) = *(const sti_Wide *)(row + 6 + e) * *(const sti_Wide *)(b + e);
         }
         return;
     }
@@ -295,15 +309,18 @@ static void scale_row(const sti_RowList *from, int k, const double *columns, dou
         x[e] = row[e] * columns[i[e]];
 }
 
-void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
-                       const sti_JointEntry *joint, double *x)
+STI_CLONES void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
+                                  const sti_JointEntry *joint, double *x)
 {
     const int64_t n = n_entries(rows);
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = rows->x[e] + 0.5 * half->x[e];
-    for (int64_t e = 0; half == NULL && means->columns == NULL && e < n; e++)
-        x[e] = rows->x[e];
-    for (int k = 0; half == NULL && means->columns != NULL && k < rows->n_rows; k++)
+    if (half != NULL) return;
+    if (means->columns == NULL) {
+        if (n > 0) memcpy(x, rows->x, (size_t)n * sizeof *x);
+        return;
+    }
+    for (int k = 0; k < rows->n_rows; k++)
         if (joint != NULL && joint[k].velocity) /* no point moves in it */
             memcpy(x + rows->p[k], rows->x + rows->p[k], (size_t)(rows->p[k + 1] - rows->p[k]) * sizeof *x);
         else
@@ -372,10 +389,7 @@ static double mismatch(const Rounds *rounds)
 /* The largest displacement from one velocity to another; from NULL: from rest. */
 static double displacement(const Rounds *rounds, const double *from)
 {
-    double worst = 0;
-    for (int i = 0; i < rounds->model->n_v; i++)
-        worst = sti_larger(fabs(rounds->v[i] - (from != NULL ? from[i] : 0.0)), worst);
-    return rounds->h * worst;
+    return rounds->h * sti_largest_difference(rounds->v, from, rounds->model->n_v);
 }
 
 /* The error of the joints at the end of the path of v. With the rows of a first round from the values there; if it is

@@ -6,6 +6,7 @@
  * Each is one file and one row of the table. All are built from the stage of stage.c.
  */
 #include "base/tolerance.h"
+#include "math/largest.h"
 #include "math/parallel.h"
 #include "step/contact/contact.h"
 #include "step/energy_guard.h"
@@ -78,18 +79,10 @@ st_Status sti_check_velocity(const sti_Model *model, const sti_State *state, sti
     return ST_OK;
 }
 
-static double largest_speed(const sti_Model *model, const sti_State *state)
-{
-    double largest = 0;
-    for (int i = 0; i < model->n_v; i++)
-        largest = sti_larger(fabs(state->v[i]), largest);
-    return largest;
-}
-
 /* The margin grows by the motion of the prediction, so that contacts that are held closed are found. */
 st_Status sti_rows_of_stage(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, st_Error *err)
 {
-    double margin = sti_margin(model) + 2 * fabs(t - state->t) * largest_speed(model, state);
+    double margin = sti_margin(model) + 2 * fabs(t - state->t) * sti_largest_difference(state->v, NULL, model->n_v);
     return sti_evaluate(model, state, work, &work->stages.middle, t, work->stages.q_star, margin, err);
 }
 
@@ -193,7 +186,7 @@ bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti
 {
     const sti_Assembly *step = &work->step;
     const st_Sink *here = &work->here;
-    double still = STI_SEPARATION_SPEED * (1 + largest_speed(model, state)),
+    double still = STI_SEPARATION_SPEED * (1 + sti_largest_difference(state->v, NULL, model->n_v)),
            pulled = fmax(still, 2 * h * state->fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
         uint64_t id = step->chosen[c].entry.id;

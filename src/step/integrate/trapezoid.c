@@ -39,9 +39,11 @@ st_Status sti_trapezoid_step(const sti_Model *model, sti_State *state, sti_StepW
                        .q_base = state->q};
     double *v = work->v_new, *mean = work->stages.v_base;
     const bool by_mean = model->def.drift == ST_DRIFT_MEAN;
-    for (int i = 0; i < n_v; i++)
-        work->stages.v_star[i] = state->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
-    if (by_mean) sti_predict_mean(model, state, work, h, work->stages.v_star);
+    if (by_mean)
+        sti_predict_mean(model, state, work, h, work->stages.v_star);
+    else
+        for (int i = 0; i < n_v; i++)
+            work->stages.v_star[i] = state->v[i] + (history->known ? 0.5 * h * history->a[i] : 0.0);
     sti_move(model, state->q, by_mean ? work->stages.v_star : state->v, 0.5 * h, work->stages.q_star);
     STI_TRY(sti_rows_of_stage(model, state, work, state->t + 0.5 * h, err));
     if (by_mean) {
