@@ -127,6 +127,8 @@ typedef struct Pattern {
     STI_ARRAY(int64_t, p);
     STI_ARRAY(int, i);
     STI_ARRAY(JointRow, row);
+    int n_tied; /* rows with a link, in order */
+    STI_ARRAY(int, tied);
 } Pattern;
 
 STI_INLINE const double *column_of_N(const Link *link, int c)
@@ -184,6 +186,7 @@ struct sti_TreeCoordinates {
     bool all_turn;              /* links with one coordinate are hinges with XK and XP */
     STI_ARRAY(int, row_kind);   /* by row of the problem: its kind */
     int n_kinds;                /* 1 + rows for which they were found; 0: none */
+    int n_link_rows;            /* rows of links                                                            */
     Pattern of_G, of_H;
     STI_ARRAY(int, kept); /* rows of the problem that stay                                      */
     STI_ARRAY(int64_t, G_p);
@@ -290,8 +293,10 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
         return no_memory(err);
     }
     memcpy(t->first, first, (size_t)n * sizeof *first);
-    for (int k = 0; k < plan->n_links; k++)
+    for (int k = 0; k < plan->n_links; k++) {
         t->link[k].of = plan->link[k];
+        t->n_link_rows += plan->link[k].n_rows;
+    }
     for (int k = 0; k < plan->n_followers; k++)
         t->follower[k].of = plan->follower[k];
     lay_out(t);
@@ -337,6 +342,8 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     STI_RELEASE(&a, t->of_H.p, t->of_H.p_size);
     STI_RELEASE(&a, t->of_H.i, t->of_H.i_size);
     STI_RELEASE(&a, t->of_G.row, t->of_G.row_size);
+    STI_RELEASE(&a, t->of_G.tied, t->of_G.tied_size);
+    STI_RELEASE(&a, t->of_H.tied, t->of_H.tied_size);
     STI_RELEASE(&a, t->hinge_of_H, t->hinge_of_H_size);
     STI_RELEASE(&a, t->of_H.row, t->of_H.row_size);
     STI_RELEASE(&a, t->kept, t->kept_size);
@@ -602,7 +609,6 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     const st_Problem *P = t->problem;
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-    if (link->turns) return true;
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
     memset(link->R_a, 0, sizeof link->R_a);
@@ -679,13 +685,16 @@ static st_Status find_joints(sti_TreeCoordinates *t, const st_Sparse *from, cons
     STI_TRY(STI_GROW(&t->allocator, last->p, last->p_size, n + 1, err));
     STI_TRY(STI_GROW(&t->allocator, last->i, last->i_size, entries + 1, err));
     STI_TRY(STI_GROW(&t->allocator, last->row, last->row_size, n + 1, err));
+    STI_TRY(STI_GROW(&t->allocator, last->tied, last->tied_size, n + 1, err));
     memcpy(last->p, from->p, (size_t)(n + 1) * sizeof *last->p);
     memcpy(last->i, from->i, (size_t)entries * sizeof *last->i);
     last->n = n;
+    last->n_tied = 0;
     for (int row = 0; row < n; row++) {
         const int k = kind != NULL && kind[row] == OF_LINK ? -1 : link_of_row(t, from, row);
         last->row[row] =
             k < 0 ? (JointRow){-1, -1, -1} : find_parts(from, row, k, &t->link[k], &t->link[t->link[k].of.parent]);
+        if (k >= 0) last->tied[last->n_tied++] = row;
     }
     return ST_OK;
 }
@@ -726,9 +735,11 @@ STI_INLINE double largest3(sti_Wide x)
 /* X is free in the directions of N. A link with one coordinate takes the first row of its own joint (motor, damper,
  * limit, rotor), so that this row and all that are parallel to it are about its coordinate alone: they are exact where
  * the whole tree moves, and sparse. First the hinges: a row is their own angle, except for the opening of the joint. */
-STI_CLONES static void adopt_angles(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *at)
+STI_CLONES static void adopt_angles(sti_TreeCoordinates *t, const st_Sparse *from, const Pattern *of)
 {
-    for (int row = 0; row < from->n_cols; row++) {
+    const JointRow *at = of->row;
+    for (int e = 0; e < of->n_tied; e++) {
+        const int row = of->tied[e];
         if (at[row].own < 0) continue;
         Link *link = &t->link[at[row].link];
         if (link->n_y != 1 || !link->turns || link->adopted) continue;
@@ -749,11 +760,11 @@ STI_CLONES static void adopt_angles(sti_TreeCoordinates *t, const st_Sparse *fro
 }
 
 /* Other links. */
-static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const JointRow *at)
+static void adopt_rows(sti_TreeCoordinates *t, const st_Sparse *from, const Pattern *of)
 {
-    for (int row = 0; row < from->n_cols; row++) {
-        const int k = at[row].link;
-        if (k < 0 || t->link[k].n_y != 1 || t->link[k].turns || t->link[k].adopted) continue;
+    for (int e = 0; e < of->n_tied; e++) {
+        const int row = of->tied[e], k = of->row[row].link;
+        if (t->link[k].n_y != 1 || t->link[k].turns || t->link[k].adopted) continue;
         Link *link = &t->link[k];
         const double *N = column_of_N(link, 0);
         Six own, above;
@@ -1381,11 +1392,11 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
 /* Can every row but those of links be about the coordinate of one hinge, and soft? */
 static bool may_fold_rows(const sti_TreeCoordinates *t)
 {
-    for (int row = 0; row < t->problem->n_l; row++) {
-        const int joint = t->of_G.row[row].link;
-        if (t->row_kind[row] == OF_LINK) continue;
+    if (t->problem->n_l != t->n_link_rows + t->of_G.n_tied) return false;
+    for (int e = 0; e < t->of_G.n_tied; e++) {
+        const int row = t->of_G.tied[e], joint = t->of_G.row[row].link;
         if (t->row_kind[row] == KEPT && is_rigid(t->problem, row)) return false;
-        if (joint < 0 || !t->link[joint].turns || t->link[joint].n_y != 1) return false;
+        if (!t->link[joint].turns || t->link[joint].n_y != 1) return false;
     }
     return true;
 }
@@ -1421,12 +1432,12 @@ static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, 
     factor_turning_links(t);
     if (!with_matrix && !may_fold_rows(t)) return ST_OK;
     for (int k = 0; k < t->n_links; k++)
-        if (!factor_link(t, k)) return ST_OK;
-    adopt_angles(t, &problem->G, t->of_G.row);
-    adopt_angles(t, &problem->H, t->of_H.row);
+        if (!t->link[k].turns && !factor_link(t, k)) return ST_OK;
+    adopt_angles(t, &problem->G, &t->of_G);
+    adopt_angles(t, &problem->H, &t->of_H);
     if (!t->all_turn) {
-        adopt_rows(t, &problem->G, t->of_G.row);
-        adopt_rows(t, &problem->H, t->of_H.row);
+        adopt_rows(t, &problem->G, &t->of_G);
+        adopt_rows(t, &problem->H, &t->of_H);
     }
     set_frames(t);
     carry_masses(t, with_matrix);
@@ -1623,7 +1634,8 @@ static bool fold_rows(sti_TreeCoordinates *t)
         t->stiffness[link->first_y] += m * x * x;
         t->f[link->first_y] += x * (P->f[own] - m * follower->p);
     }
-    for (int row = 0; row < P->n_l; row++) {
+    for (int e = 0; e < t->of_G.n_tied; e++) { /* all but those of links: may_fold_rows */
+        const int row = t->of_G.tied[e];
         double x, on_p;
         if (t->row_kind[row] != KEPT) continue;
         const JointRow *at = &t->of_G.row[row];
@@ -1796,7 +1808,8 @@ STI_CLONES static void expand_trees(sti_TreeCoordinates *t, const unsigned char 
         else
             subtract_row(&P->H, k, r[k], momentum);
     }
-    for (int k = 0; k < P->n_l; k++) /* of rows that were left out; the others follow */
+    if (awake == NULL && P->n_l > 0) memset(l, 0, (size_t)P->n_l * sizeof *l);
+    for (int k = 0; awake != NULL && k < P->n_l; k++) /* of rows that were left out; the others follow */
         if (row_is_awake(t, awake, &P->G, k)) l[k] = 0;
     for (int k = 0; k < t->reduced.n_l; k++) {
         if (!row_is_awake(t, awake, &P->G, t->kept[k])) continue;

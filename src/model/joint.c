@@ -517,7 +517,9 @@ static void add_tension(const sti_Body *body, st_Quat q, st_Vec3 lever, st_Vec3 
     st_Vec3 f = rotate_back(q, force);
     double along = dot(lever, f), part[3];
     vec3_store(part, vec3(along - lever.x * f.x, along - lever.y * f.y, along - lever.z * f.z));
-    for (int k = 0; k < body->n_dofs; k++)
+    for (int k = 0; body->n_dofs == 6 && k < 3; k++)
+        out[body->v_first + 3 + k] += part[k];
+    for (int k = 0; body->n_dofs != 6 && k < body->n_dofs; k++)
         if (body->dof[k] >= 3) out[body->v_first + k] += part[body->dof[k] - 3];
 }
 

@@ -705,12 +705,12 @@ static inline double *sti_put_half(const sti_Body *body, st_Vec3 linear, st_Vec3
 /* The velocity of a body, with zeros for locked degrees of freedom; w is in body axes. */
 static inline void sti_body_velocity(const sti_Body *body, const double *v, st_Vec3 *linear, st_Vec3 *w)
 {
-    double full[6] = {0};
     if (body->n_dofs == 6) {
         *linear = vec3_load(v + body->v_first);
         *w = vec3_load(v + body->v_first + 3);
         return;
     }
+    double full[6] = {0};
     for (int k = 0; k < body->n_dofs; k++)
         full[body->dof[k]] = v[body->v_first + k];
     *linear = vec3_load(full);

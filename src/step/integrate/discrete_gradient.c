@@ -120,7 +120,7 @@ static bool same_length(const sti_State *state, double h)
 
 /* The next acceleration by the polynomial through the last ones (newest first, steps of the same length). The highest
  * order is half way between parabola and cubic, which amplifies noise less than the cubic. */
-static void extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int n, double *out)
+STI_CLONES static void extrapolate(int order, const double *const a[STI_MEAN_PAST + 1], int n, double *out)
 {
     const double *x = a[0], *y = a[1], *z = a[2], *w = a[3];
     switch (order) {

@@ -58,9 +58,13 @@ static void begin_momenta(void *ctx, int64_t first, int64_t end)
     const Momenta *momenta = ctx;
     const sti_Model *model = momenta->build->model;
     const sti_StepWork *work = momenta->build->work;
-    for (int e = (int)first; e < (int)end; e++)
-        for (int i = model->first[sti_block(work, e)]; i < model->first[sti_block(work, e) + 1]; i++)
-            momenta->v[i] = momenta->build->stage->v_base[i], momenta->f[i] = 0;
+    const double *v_base = momenta->build->stage->v_base;
+    const bool all = sti_block_count(model, work) == model->n_blocks; /* blocks side by side */
+    for (int e = (int)first; e < (int)end; e = all ? (int)end : e + 1) {
+        const int begin = model->first[sti_block(work, e)], after = model->first[all ? end : sti_block(work, e) + 1];
+        memcpy(momenta->v + begin, v_base + begin, (size_t)(after - begin) * sizeof *v_base);
+        memset(momenta->f + begin, 0, (size_t)(after - begin) * sizeof *momenta->f);
+    }
 }
 
 /* How fast blocks are, then f = eta f + M v of them. Of a body in space only how fast its centre moves counts, which
@@ -142,8 +146,9 @@ static st_Status assemble_momentum(sti_StageBuild *build)
         if (applied != NULL) memcpy(applied, f, (size_t)table->n_v * sizeof *f);
         if (stage->second_order && table->gyroscopic_force != NULL)
             table->gyroscopic_force(table->ctx, stage->q_star, stage->v_star, f);
-        for (int i = 0; applied != NULL && turning != NULL && stage->second_order && i < table->n_v; i++)
-            turning[i] = stage->eta * (f[i] - applied[i]);
+        if (applied != NULL && turning != NULL && stage->second_order)
+            for (int i = 0; i < table->n_v; i++)
+                turning[i] = stage->eta * (f[i] - applied[i]);
         state->fastest = (sti_Speeds){0, 0};
     }
     const int parts = sti_team_parts(model->def.threads, sti_block_count(model, work), end_momenta, &momenta);
@@ -165,10 +170,12 @@ static st_Status assemble_momentum(sti_StageBuild *build)
                     sti_larger(fabs(applied[i]) / sti_mass_of(model, build->out->M, i), work->guard.pull);
         }
     }
-    for (int i = 0; stage->means != NULL && i < table->n_v; i++)
-        f[i] += stage->means->D[i] * stage->means->v_near[i];
-    for (int i = 0; stage->push != NULL && i < table->n_v; i++)
-        f[i] += stage->push[i];
+    if (stage->means != NULL)
+        for (int i = 0; i < table->n_v; i++)
+            f[i] += stage->means->D[i] * stage->means->v_near[i];
+    if (stage->push != NULL)
+        for (int i = 0; i < table->n_v; i++)
+            f[i] += stage->push[i];
     return ST_OK;
 }
 
