@@ -388,14 +388,14 @@ static st_Status chain(st_Error *err)
 static st_Status whip(st_Error *err)
 {
     static const ChainCase cases[] = {
-        {"whip of balls", ST_JOINT_BALL, "trapezoid", "mean", LEVEL, 5, 2, 1e-5},
+        {"whip of balls", ST_JOINT_BALL, "trapezoid", "mean", LEVEL, 5, 2, 5e-6},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "mean", LEVEL, 5, 4, 1e-9},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 2, 0},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "projection", LEVEL, 5, 4, 0},
         {"whip of balls", ST_JOINT_BALL, "trapezoid", "gap", LEVEL, 4, 4,
          0}, /* and no longer: see docs/performance.md */
         {"whip of balls", ST_JOINT_BALL, "sdirk2", "gap", LEVEL, 5, 2, 0},
-        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "mean", LEVEL, 5, 2, 1e-5},
+        {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "mean", LEVEL, 5, 2, 5e-6},
         {"whip of hinges", ST_JOINT_REVOLUTE, "trapezoid", "projection", LEVEL, 5, 2, 0},
     };
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++)
