@@ -43,6 +43,11 @@ static const double idle = 10;
 /* A step without regularisation from a residual below `near` to one that is larger by this factor shows a singular
  * matrix: contacts that share a load. */
 static const double wild = 1e3;
+/* A row is held by joints if its diagonal entry of W falls below this part when they are eliminated. The entry is a
+ * difference: rounding leaves 1e-16 to 1e-13 of it (STI_REDUNDANT_PIVOT), and rows that are free keep more than 1e-10.
+ * (STI_HELD is for sums of squares of entries that are rounding themselves.) A held row that is missed has a rho of
+ * 1e15: its noise becomes the scale of the residual, and every other contact passes without an impulse. */
+static const double held = 1e-12;
 /* A velocity that joints impose and that is below this part of its terms, or of the fastest, is 0 and rounding. */
 static const double imposed_noise = 1e-12;
 /* A contact that opens at no more than this part of the speed at which the fastest one closes counts as touching. Used
@@ -594,7 +599,7 @@ static void drop_held_rows(sti_DenseNewton *d, const st_Problem *p)
 {
     for (int i = d->m; i < d->rows; i++) {
         double *row = d->W + (int64_t)i * d->stride;
-        if (row[i] > STI_HELD * d->own[i]) continue;
+        if (row[i] > held * d->own[i]) continue;
         for (int j = i; j < d->rows; j++)
             row[j] = 0;
         for (int j = d->m; j < i; j++)
