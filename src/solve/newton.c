@@ -31,12 +31,18 @@
 
 /* alpha is relative to W's own diagonal. Below the least, (2) is singular to rounding. */
 static const double alpha_least = 1e-11, alpha_most = 1e2;
-/* Where it starts: small is quickest on most problems; another attempt takes another path. */
-static const double alpha_start[] = {1e-4, 1e-3, 1e-2, 1e-5};
-/* A problem (1) counts as solved when F has fallen by this against where it began, and is given up after so
- * many steps. */
+/* Its first value, and the number of steps after which a problem (1) is given up. Another attempt takes another path.
+ * The first four are quick. The last two are for starts with a small residual that are far from a solution, as light
+ * boxes below a heavy stack that turn a little: with a large alpha, r drifts and the residual stays. A small alpha
+ * leads away to where F is large, and many steps lead from there to a solution. */
+static const struct {
+    double alpha;
+    int steps;
+} paths[] = {{1e-4, 12}, {1e-3, 12}, {1e-2, 12}, {1e-5, 12}, {1e-10, 40}, {1e-5, 40}};
+enum { PATHS = sizeof paths / sizeof paths[0] };
+/* A problem (1) counts as solved when F has fallen by this against where it began. */
 static const double inner_fall = 1e-1;
-enum { INNER_STEPS = 12, LINE_STEPS = 8, MEMORY = 4 };
+enum { LINE_STEPS = 8, MEMORY = 4 };
 /* Residual of a start close to the solution. There contacts that barely touch open or close with every step, and the
  * merit rises before it falls. So this many full steps are taken without a line search, and undone if they did not
  * help (a watchdog: Chamberlain et al. 1982). Not for a W of more rows than DEAR: among thousands of contacts some
@@ -197,7 +203,8 @@ static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Erro
     const bool trusts = s->measure < near && (s->by_bodies || task->problem->n_r <= DEAR);
     int rounded = 0, watched = trusts ? WATCHED : 0;
     *solved = false;
-    for (int k = 0; k < INNER_STEPS && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
+    const int steps = paths[task->attempt % PATHS].steps;
+    for (int k = 0; k < steps && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
         double merit = evaluate_contacts(s, task, task->r, s->u, true), last = s->measure;
         if (k == 0) first = merit;
         if (k > 0 && merit <= inner_fall * inner_fall * first) {
@@ -372,7 +379,7 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
     const double patience = task->parameters[STI_SOLVER_newton][PATIENCE];
     int failures = 0;
-    s->alpha = alpha_start[task->attempt % 4];
+    s->alpha = paths[task->attempt % PATHS].alpha;
     while (!s->done && task->iterations < task->max_iterations && failures < patience && !sti_work_ends(task->work)) {
         const double before = s->base->least;
         const int start = task->iterations;
