@@ -170,8 +170,8 @@ static int read_option(const Command *command, int argc, char *const *argv, int 
 static int check_words(const Command *command, int n_words, const char *extra)
 {
     if (extra != NULL)
-        return complain(STATUS_INPUT, "%s: one word too many, \"%s\"; usage: stiction %s %s [options]", command->name,
-                        extra, command->name, command->words);
+        return complain(STATUS_INPUT, "%s: one word too many, \"%s\"; usage: stiction %s %s%s[options]", command->name,
+                        extra, command->name, command->words, command->words[0] != '\0' ? " " : "");
     if (n_words < command->min_words)
         return complain(STATUS_INPUT, "%s: %s is missing; usage: stiction %s %s [options]", command->name,
                         command->words, command->name, command->words);

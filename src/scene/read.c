@@ -36,6 +36,7 @@ static const char *hint_for(const json_error_t *error, const char *text, size_t 
     if (strncmp(near, "None", 4) == 0) return "; leave the key out";
     if (*near == '/' || *near == '#') return "; JSON has no comments";
     if (*near == '\'') return "; strings take double quotes";
+    if (strstr(error->text, "end of file") != NULL) return ""; /* `bad` is the last byte */
     if (bad == '}' || bad == ']') return "; is there a comma too many before it?";
     return "";
 }
