@@ -1284,10 +1284,11 @@ static bool is_rigid(const st_Problem *problem, int row)
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
 }
 
-/* The part of a joint row's mobility that counts as zero: joints open by 1e-7 m leave 1e-14 of it. With a larger value
- * independent rows are lost; with a smaller one, rows that other joints determine would need velocities of 1e14 m/s.
- * Contact rows: STI_HELD, as without trees. */
-#define HELD 1e-14
+/* The part of a joint row's mobility that counts as zero, as in body coordinates: joints open by 1e-7 m leave 1e-14 of
+ * it. With a larger value independent rows are lost; with a smaller one, rows that other joints determine would need
+ * velocities of 1e14 m/s, and impulses of 4e11 N s held two parallel joints. Contact rows: STI_HELD, as without trees.
+ */
+#define HELD STI_REDUNDANT_PIVOT
 
 /* Rows of `from` as rows on y, *n of them: all, or the *n of `kept`, from which rows that the trees hold already are
  * taken; their part on p is added to `value`. A row of `all` that the trees hold becomes 0.            */

@@ -49,6 +49,30 @@ static bool may_be_stiff(const sti_Model *model, const double *M, const double *
     return false;
 }
 
+static const double SELF_STRESS = 100; /* force of a joint relative to the total momentum: more is no tension */
+
+/* Do joints that determine the same motion pull against each other? Drift leaves their rows slightly different, and the
+ * difference times any force then appears as the velocity that corrects it. Such forces cancel; they are no tension. */
+static bool is_self_stressed(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double eta)
+{
+    const sti_World *world = model->world;
+    const sti_Assembly *out = &work->step;
+    double mass = 0, driven = 0, largest = 0;
+    for (int b = 1; b < world->n_bodies; b++)
+        if (world->body[b].n_dofs > 0) mass += world->values.body[b].mass;
+    for (int k = 0; k < out->n_bounded; k++)
+        driven += fabs(out->r[out->law[out->n_gaps + k].first]);
+    for (int k = work->here.joint_rows.n_rows; k < out->problem.n_l; k++) /* springs */
+        driven += fabs(out->l[k]);
+    for (int k = 0; k < world->n_joints; k++) {
+        const double *f = out->l + world->joint[k].first_row;
+        if (world->joint[k].n_rows >= 3) largest = fmax(largest, f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+    }
+    const double momentum =
+        driven + mass * (state->fastest.speed + eta * state->fastest.pull + model->def.correction_speed);
+    return largest > SELF_STRESS * SELF_STRESS * momentum * momentum;
+}
+
 void sti_leave_tension(sti_StepWork *work)
 {
     sti_Assembly *out = &work->step;
@@ -66,7 +90,7 @@ st_Status sti_resolve_tension(const sti_Model *model, const sti_State *state, st
     const int n_v = model->n_v;
     if (model->def.integrator != ST_INTEGRATOR_IMPLICIT || model->def.effort == ST_EFFORT_THOROUGH ||
         model->def.contact != ST_CONTACT_RIGID || stage->means != NULL || stage->eta == 0 ||
-        !may_be_stiff(model, out->M, out->l, stage->eta))
+        !may_be_stiff(model, out->M, out->l, stage->eta) || is_self_stressed(model, state, work, stage->eta))
         return ST_OK;
     STI_TRY(STI_GROW(&model->allocator, tension->E, tension->E_capacity, n_v, err));
     double *E = tension->E;
