@@ -46,6 +46,8 @@ static inline double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after,
     Sum linear = {0, 0}, angular = {0, 0};
     double lever = 0;
     velocities(run, n, before);
+    for (int b = 1; b <= n; b++) /* bodies that enter in this step have no momentum before it */
+        if (!st_system_present(run->sys, (st_BodyId){b})) before[2 * b - 2].x = NAN;
     run->info = st_step_info();
     if (st_system_step(run->sys, run->def.h, &run->info, &run->err) != ST_OK) return -1; /* diverged, as some must */
     velocities(run, n, after);
@@ -72,7 +74,9 @@ static inline double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after,
     for (int b = 1; b <= n; b++) {
         const sti_Body *body = &run->sys->model.world->body[b];
         const st_Vec3 v = sub(after[2 * b - 2], before[2 * b - 2]), w = sub(after[2 * b - 1], before[2 * b - 1]);
-        if (body->n_dofs == 0 || st_system_asleep(run->sys, (st_BodyId){b})) continue;
+        if (body->n_dofs == 0 || st_system_asleep(run->sys, (st_BodyId){b}) || isnan(before[2 * b - 2].x) ||
+            !st_system_present(run->sys, (st_BodyId){b}))
+            continue;
         const sti_BodyMass *of = &run->sys->model.world->values.body[b];
         const st_Mat3 J = sti_inertia(of);
         const st_Vec3 momentum[2] = {scale(of->mass, v), mat3_mul(&J, w)};
