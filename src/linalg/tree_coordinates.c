@@ -817,7 +817,7 @@ STI_CLONES static void set_frames(sti_TreeCoordinates *t)
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
-        if (link->shares) {
+        if (parent != NULL && link->shares) {
             set_shared_frame(link, parent);
             continue;
         }

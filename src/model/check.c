@@ -356,13 +356,6 @@ static bool is_not_negative(double a, double b, double c, double d, double e, do
            a * (b * c - f * f) - d * (d * c - f * e) + e * (d * f - b * e) >= 0;
 }
 
-static bool mat3_is_zero(const st_Mat3 *A)
-{
-    for (int k = 0; k < 9; k++)
-        if (A->m[k] != 0) return false;
-    return true;
-}
-
 st_Status sti_check_body(Subject s, st_BodyDef *def)
 {
     STI_TRY(check_pose(s, &def->pose));
@@ -372,7 +365,10 @@ st_Status sti_check_body(Subject s, st_BodyDef *def)
     STI_TRY(check_number(s, "gravity", def->gravity));
     STI_TRY(check_not_negative(s, "medium", def->medium));
     if ((def->locks & ~(uint32_t)ST_LOCK_ALL) != 0) return BAD(s, "locks are 0x%x, an unknown bit", def->locks);
-    if (mat3_is_zero(&def->inertia)) return ST_OK;
+    bool given = false;
+    for (int k = 0; k < 9; k++)
+        given = given || def->inertia.m[k] != 0;
+    if (!given) return ST_OK;
     if (def->mass == 0 && !def->fixed)
         return BAD(s, "inertia is given (%g ...) but mass is not: give both", def->inertia.m[0]);
     /* Principal moments obey I1 + I2 >= I3: equivalently tr(I)/2 1 - I has no negative eigenvalue. Where one is not

@@ -30,12 +30,11 @@ st_Status sti_columns_of_H(sti_ReductionMemory *m, st_Error *err)
         /* The velocities contact c touches, ascending: the union of its columns, which are nearly the same and
          * nearly sorted, so that the insertion hardly ever moves anything. */
         const st_Sparse *H = &m->problem->H;
-        end = begin;
         GROW(h_index, begin + H->p[contact->first + contact->dim] - H->p[contact->first]);
         for (int64_t e = H->p[contact->first]; e < H->p[contact->first + contact->dim]; e++) {
             if (m->place[H->i[e]] >= 0) continue;
             m->place[H->i[e]] = 0;
-            int64_t at = (end)++;
+            int64_t at = end++;
             for (; at > begin && m->h_index[at - 1] > H->i[e]; at--)
                 m->h_index[at] = m->h_index[at - 1];
             m->h_index[at] = H->i[e];

@@ -188,13 +188,6 @@ st_Status st_system_set_controls(st_System *system, const double *values, int n,
     return ST_OK;
 }
 
-static bool is_nothing(const double wrench[6])
-{
-    for (int i = 0; i < 6; i++)
-        if (wrench[i] != 0) return false;
-    return true;
-}
-
 st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, const st_Vec3 *torque, st_Error *err)
 {
     STI_NEED(system, err);
@@ -216,7 +209,9 @@ st_Status st_system_push(st_System *system, st_BodyId id, const st_Vec3 *force, 
     for (int i = 0; i < 6; i++)
         if (push.wrench[i] != (there ? world->push[p].wrench[i] : 0.0)) {
             /* Replaces the push of a body, or removes it. */
-            const bool none = is_nothing(push.wrench);
+            bool none = true;
+            for (int k = 0; k < 6; k++)
+                none = none && push.wrench[k] == 0;
             const size_t rest = (size_t)(world->n_pushes - p - there) * sizeof push;
             if (there || !none) {
                 if (!there)

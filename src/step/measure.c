@@ -132,12 +132,6 @@ static double region_volume(const sti_World *world, int body)
     return volume;
 }
 
-static bool is_member(const sti_World *world, const sti_MeasureEntry *measure, int body)
-{
-    if (world->body[body].n_dofs == 0 || body >= sti_first_rotor(world)) return false;
-    return measure->bodies == NULL || sti_name_matches(measure->bodies, world->scene->names[STI_BODY].name[body]);
-}
-
 static st_Status find_wall(const sti_World *world, const sti_MeasureEntry *measure, sti_Measured *out, st_Error *err)
 {
     const st_Scene *scene = world->scene;
@@ -175,8 +169,12 @@ st_Status sti_measures_create(const sti_Model *model, sti_StepWork *work, st_Err
         if (of->member == NULL || of->inside == NULL)
             return sti_fail(err, ST_ERR_MEMORY, "out of memory for measure \"%s\"", measure->name);
         int n = 0;
-        for (int b = 1; b < world->n_bodies; b++)
-            n += of->member[b] = is_member(world, measure, b);
+        for (int b = 1; b < sti_first_rotor(world); b++) {
+            const char *name = world->scene->names[STI_BODY].name[b];
+            of->member[b] =
+                world->body[b].n_dofs > 0 && (measure->bodies == NULL || sti_name_matches(measure->bodies, name));
+            n += of->member[b];
+        }
         if (measure->type == ST_MEASURE_WALL) STI_TRY(find_wall(world, measure, of, err));
         if (n == 0 && measure->bodies != NULL)
             return sti_fail(err, ST_ERR_ARGUMENT, "measure \"%s\": bodies is \"%s\", no moving body has such a name",

@@ -239,14 +239,6 @@ static sti_StageEnds ends_of_step(const sti_StepWork *work)
     return (sti_StageEnds){.rows = &work->trial, .v = work->v_new, .lag = work->tension.on ? work->tension.E : NULL};
 }
 
-static st_Status joint_impulses(const sti_Model *model, const sti_StepWork *work, int index, sti_JointImpulse out[2])
-{
-    out[STI_IMPACT] = (sti_JointImpulse){.motor = 0};
-    const sti_StageEnds ends = ends_of_step(work);
-    if (sti_in_sums(work)) return sti_joint_impulses_of_step(model, work, &ends, index, out);
-    return sti_joint_impulse(model, work, &ends, index, &out[STI_FINITE]);
-}
-
 st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out)
 {
@@ -270,8 +262,10 @@ st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const
     if (work->step.problem.n_v == 0) return ST_OK; /* no step was taken yet */
     const sti_Joint *of = &model->world->joint[index];
     const st_Quat a = sti_pose(work->step.q, of->a).q;
-    sti_JointImpulse i[2];
-    STI_TRY(joint_impulses(model, work, index, i));
+    sti_JointImpulse i[2] = {[STI_IMPACT] = {.motor = 0}};
+    const sti_StageEnds ends = ends_of_step(work);
+    STI_TRY(sti_in_sums(work) ? sti_joint_impulses_of_step(model, work, &ends, index, i)
+                              : sti_joint_impulse(model, work, &ends, index, &i[STI_FINITE]));
     for (int k = 0; frame == ST_FRAME_A && k < 2; k++) {
         i[k].linear = rotate_back(a, i[k].linear);
         i[k].angular = rotate_back(a, i[k].angular);

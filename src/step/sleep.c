@@ -368,14 +368,6 @@ static void connect_bodies(const sti_Model *model, sti_StepWork *work)
         join_if_moving(model, work, world->spring[k].a, world->spring[k].b);
 }
 
-/* A joint that is moved in time, however slowly, keeps its bodies awake. */
-static bool is_moved_in_time(const sti_StepWork *work, const sti_Joint *joint)
-{
-    for (int k = joint->first_row; k < joint->first_row + joint->n_rows; k++)
-        if (work->here.joint[k].rate != 0) return true;
-    return false;
-}
-
 /* The bodies of an impulse; false for bounded rows, which stay in the step problem. */
 static bool bodies_of(const sti_World *world, const sti_Impulse *impulse, int *a, int *b)
 {
@@ -442,7 +434,8 @@ st_Status sti_sleep_begin(const sti_Model *model, sti_State *state, sti_StepWork
     for (int k = 0; k < world->n_joints; k++) {
         const sti_Joint *j = &world->joint[k];
         const int b = world->body[j->a].n_dofs > 0 ? j->a : j->b;
-        if (!stays(world, b) && is_moved_in_time(work, j)) restless[sti_leader(above, b)] = true;
+        for (int row = j->first_row; !stays(world, b) && row < j->first_row + j->n_rows; row++) /* also slow motions */
+            if (work->here.joint[row].rate != 0) restless[sti_leader(above, b)] = true;
     }
     STI_TRY(STI_GROW(&model->allocator, s->spare, s->spare_capacity, s->n_contacts + state->forces.n, err));
     for (int e = 0; e < world->n_awake; e++) {

@@ -247,16 +247,6 @@ st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_Ste
     return ST_OK;
 }
 
-/* The part of the solver's change that is kept for the next warm start. The rest stopped, once, the velocity error of
- * the last solve. Bodies at rest are solved only when their warm start is no longer good enough. If the whole change
- * were kept, the impulse that stopped the creep would push the bodies the other way in the next step. After an exact
- * solve nothing moves, and the next solve finds the forces (auto.c). */
-static double lasting_part(const sti_Model *model, double left, const st_SolveInfo *info)
-{
-    if (model->banded && info->residual.natural <= STI_EXACT) return 1;
-    return info->start > left ? 1 - left / info->start : 1;
-}
-
 static double most_left(void *ctx, int64_t first, int64_t end)
 {
     const sti_StepWork *work = ctx;
@@ -324,8 +314,15 @@ static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_Ste
         const int island = sti_islands_of(work->islands, c);
         if (island >= 0) lasting[island] = sti_larger(out->chosen[c].left, lasting[island]);
     }
-    for (int k = 0; k < n_islands; k++)
-        lasting[k] = lasting_part(model, lasting[k], &sti_islands_get(work->islands, k)->info);
+    /* The part of the solver's change that is kept for the next warm start. The rest stopped, once, the velocity error
+     * of the last solve. Bodies at rest are solved only when their warm start is no longer good enough. If the whole
+     * change were kept, the impulse that stopped the creep would push the bodies the other way in the next step. After
+     * an exact solve nothing moves, and the next solve finds the forces (auto.c). */
+    for (int k = 0; k < n_islands; k++) {
+        const st_SolveInfo *info = &sti_islands_get(work->islands, k)->info;
+        const bool exact = model->banded && info->residual.natural <= STI_EXACT;
+        lasting[k] = exact || !(info->start > lasting[k]) ? 1 : 1 - lasting[k] / info->start;
+    }
     if (!for_good) sti_save_impulses(state, work);
     STI_TRY(STI_GROW(&model->allocator, state->forces.at, state->forces.capacity, n, err));
     state->forces.n = n;

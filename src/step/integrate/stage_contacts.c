@@ -33,14 +33,6 @@ static int turning_of(const st_ContactLaw *law, const sti_ContactEntry *entry, i
     return law->mu_spin > 0 && k == law->dim - 1 ? 0 : k - 2;
 }
 
-/* The row of the model for row k of a contact; -1: a row without entries. */
-static int model_row(const st_ContactLaw *law, const sti_ContactEntry *entry, int k)
-{
-    const int turning = turning_of(law, entry, k);
-    if (k < entry->dim) return entry->first_row + k;
-    return turning < 0 ? -1 : sti_turning_row(entry) + turning;
-}
-
 /* Rows that were not made when the contact was found. */
 static st_Status new_contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
@@ -92,8 +84,9 @@ static st_Status contact_rows(sti_StageBuild *build, const st_ContactLaw *law, c
     if (entry->first_row < 0) return new_contact_rows(build, law, entry);
     STI_TRY(sti_rows_append_rows(build->allocator, to, from, entry->first_row, n_own, build->err));
     for (int k = n_own; k < law->dim; k++) {
-        int row = model_row(law, entry, k);
-        if (row < 0)
+        const int turning = turning_of(law, entry, k);
+        const int row = k < entry->dim ? entry->first_row + k : sti_turning_row(entry) + turning;
+        if (k >= entry->dim && turning < 0) /* a row without entries */
             STI_TRY(sti_rows_append(build->allocator, to, 0, NULL, NULL, build->err));
         else
             STI_TRY(sti_rows_append_rows(build->allocator, to, from, row, 1, build->err));
