@@ -113,19 +113,24 @@ typedef struct Auto {
     double least;   /* measure of best                                                            */
     int iterations; /* sweeps and steps of all turns, limited by max_iterations */
     int pivots;
-    int reserved;    /* rows for which there is memory for factors                                 */
-    int answered_by; /* the solver that found best */
-    int gave_up;     /* the last solver that did not reach the tolerance, -1: none yet */
+    int reserved;      /* rows for which there is memory for factors                                 */
+    int answered_by;   /* the solver that found best */
+    int gave_up;       /* the last solver that did not reach the tolerance, -1: none yet */
+    bool leaves_start; /* the best is the start, and the first sweeps replace it */
 } Auto;
 
-/* If task->r is the best so far, stores it and its solver. */
+/* If task->r is the best so far, stores it and its solver. The first sweeps may replace the start in any case: while an
+ * impact spreads through a pile, the residual rises. If the start were kept, the impact would not spread, neither in
+ * this step nor in the next ones, and bodies would pass through each other. */
 static void weigh(Auto *a, const sti_Task *task, int who)
 {
     st_Residual residual;
     sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
     sti_work_visits(task->work, task->problem->n_contacts);
     const double measure = sti_residual_measure(task->reduction, &residual);
-    if (!(measure < a->least)) return;
+    const bool spreads = a->leaves_start && who == NSGS && measure < INFINITY;
+    if (!(measure < a->least) && !spreads) return;
+    a->leaves_start = false;
     a->least = measure;
     a->answered_by = who;
     memcpy(a->best, task->r, sizeof(double) * (size_t)task->problem->n_r);
@@ -292,8 +297,8 @@ static bool has_unequal_masses(const sti_Task *task)
 /* Residuals. good: accepted if an exact solution is expensive. fair: accepted if newton, although cheap, did not get
  * below it. enough: what sweeps of a pile may leave to the next step. Errors accumulate in sheared grains: with 0.05
  * the friction of a sheared bed is 0.26, with 0.01 it is 0.33, the same as with a residual of 1e-3; a pile of spheres
- * then takes 16 % longer (docs/performance.md). */
-static const double good = 1e-4, fair = 1e-3, enough = 0.01;
+ * then takes 16 % longer (docs/performance.md). rough: the first sweeps replace such a start. */
+static const double good = 1e-4, fair = 1e-3, enough = 0.01, rough = 0.05;
 /* Work is counted in sweeps. The visit of a contact by a sweep takes as long as this many multiplications of a
  * factorisation, and a step of newton without its factorisation as long as ten sweeps. */
 static const double products_per_visit = 60.0, sweeps_per_step = 10.0, sweeps_per_small_step = 5.0;
@@ -313,6 +318,10 @@ enum { MOVING_SWEEPS = 36 };
  * many accelerated sweeps are needed until the load has reached the ground. Newton often fails there, but with this
  * many rows per velocity sweeps converge so slowly that newton is better. */
 static const double heavy_load = 20.0, loaded_enough = 0.05;
+/* Bodies in a jam, into which they were hammered, press against each other by far more than any weight. Sweeps neither
+ * keep this balance nor leave it, so a start is dropped there if it is worse than r = 0, which has a residual of at
+ * most 1. */
+static const double jammed = 1e4, worse_than_none = 1.0;
 enum { LOADED_SWEEPS = 200, CRAWLING = 2 };
 /* A start is accepted as the solution if its residual is at most this many times that of the last solve, or at most
  * this part of the tolerance. */
@@ -384,8 +393,9 @@ bool sti_auto_accepts_start(const sti_StartRule *rule, double residual)
  * before or have just been built: the number of sweeps for a stack grows with the square of its courses. Contacts of
  * moving bodies change from step to step, and newton would need ten steps to find the active set, so sweeps reach a
  * good residual faster; newton then improves solutions that are close. Piles are swept, and the error after a dozen
- * sweeps is left to the start of the next step. Problems with a large residual after that get more turns of every kind
- * within the budget. */
+ * sweeps is left to the start of the next step. Heaps that rest are solved exactly like smaller problems if they were
+ * before or have just been built: towers, whose factors cost little. Problems with a large residual after that get more
+ * turns of every kind within the budget. */
 static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
 {
     const double exact = task->tolerance;
@@ -396,20 +406,33 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     const bool few = rule.few, cold = is_cold(task), brief = task->effort == ST_EFFORT_REAL_TIME;
     const bool stack = task->reduction->graph != NULL && rows > EVEN_REDUNDANCY * task->problem->n_v;
     const bool was_exact = task->left <= STI_EXACT;
-    const bool heap = task->reduction->graph != NULL && !stack && rows > CHEAP_ROWS;
     Budget budget = {.left = (brief ? 0.1 : 1.0) * (most_sweeps + visits_on_top / task->problem->n_contacts),
                      .price = INFINITY};
     weigh(a, task, NSGS);
+    double square = 0.0;
+    for (int j = 0; j < rows; j++)
+        square += task->r[j] * task->r[j];
+    const double scale = sti_residual_scale(task->reduction), load = scale > 0.0 ? sqrt(square) / scale : 0.0;
+    const bool dropped = load > jammed && a->least > worse_than_none;
+    if (dropped) {
+        memset(task->r, 0, sizeof *task->r * (size_t)rows);
+        a->least = INFINITY;
+        weigh(a, task, NSGS);
+    }
     task->start = a->least;
+    a->leaves_start = task->start > rough && load <= heavy_load;
     task->aim = rule.aim;
     if (sti_auto_accepts_start(&rule, a->least)) return ST_OK;
+    const int bodies = task->reduction->graph != NULL ? task->reduction->graph->n_nodes : 0;
+    const bool rests = cold || (was_exact && task->start <= fair);
+    const bool heap =
+        task->reduction->graph != NULL && !stack && rows > CHEAP_ROWS && !(rests && bodies <= PRICED_BODIES);
     if (small)
         budget.price = sweeps_per_small_step;
     else if (!heap)
         STI_TRY(price_of_newton(task, &budget.price, err));
-    const bool cheap = few || (rows <= CHEAP_ROWS && budget.price <= cheap_price);
-    const bool near_exact = was_exact && task->start <= fair;
-    const bool strives = few || ((cheap || stack) && (cold || near_exact));
+    const bool cheap = few || (!heap && !(stack && rows > CHEAP_ROWS) && budget.price <= cheap_price);
+    const bool strives = few || ((cheap || stack) && rests);
     const bool falls =
         stack && !cheap && !strives && task->start > fair; /* newton is lost there: docs/performance.md */
     const bool moves = falls || (cheap && !stack && !strives);
@@ -417,11 +440,7 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
         budget.enough = exact;
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, 2, 0, BEST}, err));
     }
-    double square = 0.0;
-    for (int j = 0; j < rows; j++)
-        square += task->r[j] * task->r[j];
-    const double scale = sti_residual_scale(task->reduction), load = scale > 0.0 ? sqrt(square) / scale : 0.0;
-    const bool loaded = !cheap && !strives && load > heavy_load;
+    const bool loaded = !cheap && !strives && load > heavy_load && !dropped;
     const double left_over = loaded ? loaded_enough * heavy_load / load : enough;
     task->tolerance = budget.enough = task->aim;
     if (loaded) {
@@ -470,6 +489,7 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
     a->iterations = a->pivots = 0;
     a->answered_by = NSGS;
     a->gave_up = -1;
+    a->leaves_start = false;
     STI_TRY(reserve(a, task, err));
     memcpy(a->best, task->r, bytes);
     if (is_bounded(task)) {
