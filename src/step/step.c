@@ -192,6 +192,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         double taken = length;
         bool event = false;
         work->events.before = (sti_Works){0};
+        work->events.lifted = 0;
         work->guard.pull = -1;
         STI_TRY(speculative ? speculative_step(system, length, info, err)
                             : located_piece(system, length, &taken, &event, info, err));

@@ -284,6 +284,7 @@ typedef struct sti_Events {
     int n_stops;                   /* collisions and transitions that ended a piece                     */
     bool over_limit;               /* more than max_events in this step: no restitution, no transitions */
     sti_Works before;              /* works in the part of the step before its collision                */
+    double lifted;                 /* [J] the potential that projections add                            */
     double *q_shifted, *v_shifted; /* a state between the last two; only with stages                    */
     double *moved;                 /* n_v: from the last position to this one                           */
 } sti_Events;

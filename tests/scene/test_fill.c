@@ -301,8 +301,7 @@ static void test_refusals(void **state)
 {
     (void)state;
     check_refused(SCENE("{\"region\": \"silo\", \"packing_fraction\": 0.5, " BALL "}"), 4,
-                  "of 1500 grains of 0.01 m fit into its region, a cylinder of 0.0015708 m^3", "of 0.5",
-                  "\"random\"");
+                  "of 1500 grains of 0.01 m fit into its region, a cylinder of 0.0015708 m^3", "of 0.5", "\"random\"");
     check_refused(SCENE("{\"region\": \"silo\", \"number\": 1, \"size\": 0.2, " BALL "}"), 4,
                   "0 of 1 grains of 0.2 m fit");
     check_refused(SCENE("{\"region\": \"sylo\", \"number\": 1, " BALL "}"), 4, "there is no region of that name",

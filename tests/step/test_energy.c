@@ -106,6 +106,40 @@ static void bounces(void **state)
     }
 }
 
+/* Euler's velocity is constant in a step: a ball that falls 0.2 m lands in step n, the first with g h^2 n (n + 1)/2 >=
+ * 0.2, at n h g. The scheme gives what this speed has more than that of the fall. */
+static void located_landings(void **state)
+{
+    (void)state;
+    const char *const presets[] = {"anitescu-potra-2002", "anitescu-potra-1997\", \"events\": \"collisions",
+                                   "default\", \"events\": \"collisions"};
+    const double speed = 101 * 0.002 * 9.81;
+    for (int k = 0; k < 3; k++) {
+        Run run;
+        finish(&run, presets[k], 0.002, 0.5,
+               "\"ground\": [{\"type\": \"plane\"}], \"bodies\": [{\"name\": \"b\", \"mass\": 1, \"position\": [0, 0, "
+               "0.3], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1}]}]");
+        check_close(run.info.impacts, -0.5 * speed * speed, 1e-9);
+        check_close(run.info.scheme, 0.5 * speed * speed - 9.81 * 0.2, 1e-9);
+        check_close(run.info.unexplained, 0, 1e-9);
+        run_close(&run);
+    }
+}
+
+/* A swinging point leaves its circle along the tangent, and the projection brings it back: the potential that it adds
+ * is a correction. */
+static void projections_are_corrections(void **state)
+{
+    (void)state;
+    Run run;
+    finish(&run, "anitescu-potra-2002", 0.002, 1,
+           "\"bodies\": [{\"name\": \"b\", \"mass\": 1, \"inertia\": [0.1, 0.1, 0.1], \"position\": [1, 0, 0]}], "
+           "\"joints\": [{\"type\": \"revolute\", \"b\": \"b\", \"point\": [0, 0, 0], \"axis\": [0, 1, 0]}]");
+    check_below(0.05, run.info.correction);
+    check_close(run.info.unexplained, 0, 1e-9);
+    run_close(&run);
+}
+
 /* A block slides, a = g (1 - 0.5). Under the convex cone law the contact opens by h mu |u_T|, and its normal force does
  * work on the velocity u_n = mu |u_T|: friction alone takes energy, besides the landing on that gap in the first steps.
  */
@@ -263,6 +297,8 @@ int main(void)
         cmocka_unit_test(prescribed_motion),
         cmocka_unit_test(belt),
         cmocka_unit_test(bounces),
+        cmocka_unit_test(located_landings),
+        cmocka_unit_test(projections_are_corrections),
         cmocka_unit_test(the_cone_law_counts_friction_once),
         cmocka_unit_test(euler_closes),
         cmocka_unit_test(impact_of_what_a_spring_presses),

@@ -218,6 +218,10 @@ st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWo
         projecting.unilateral = true;
         STI_TRY(close_constraints(&projecting));
     }
+    const st_Model *table = &model->table;
+    if (table->potential != NULL)
+        work->events.lifted +=
+            table->potential(table->ctx, t, work->q_new) - table->potential(table->ctx, t, work->projection.q_from);
     sti_lap(work, ST_PART_PROJECT);
     return ST_OK;
 }

@@ -122,5 +122,9 @@ st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork 
     sti_lap(work, ST_PART_EVENTS);
     work->events.before = (sti_Works){0};
     sti_works_add(&work->events.before, s, &work->step.done);
+    /* Euler's methods have the velocity of the whole step at the collision: impulses of the rest move nothing. */
+    if (sti_integrator(model)->order == 1)
+        work->events.before.scheme += (1 - s) * (sti_energy_kinetic(model, work, work->q_new, work->v_new) -
+                                                 sti_energy_kinetic(model, work, state->q, state->v));
     return sti_land(model, state, work, t, s * h, info, err);
 }

@@ -9,7 +9,7 @@
  *     given        forces k less their potential, motors, -l d theta/dt of moved joints, -r_T . w_T of belts, adhesion
  *     damping      -eta d (a'v)^2
  *     impact       -r_n w_n of contacts that close a gap or rebound; all of r_n in an impact
- *     correction   -r_n w_n of overlaps, -l theta/h of joints
+ *     correction   -r_n w_n of overlaps, -l theta/h of joints; the potential that a projection adds
  *     scheme       Euler's methods: the remaining change of their kinetic energy and springs.
  *
  * With M v = f + G l + H r and f = M v* + eta k, v* the velocity after the gyroscopic term,
@@ -260,11 +260,14 @@ st_Status sti_stage_work(const sti_Model *model, sti_StepWork *work, const sti_S
     return ST_OK;
 }
 
-/* Forces with a potential do no work from outside: subtracts their part from q to q_new. */
+/* Forces with a potential do no work from outside: subtracts their part from q to q_new. What projections of q_new add
+ * to the potential is a correction. */
 void sti_work_less_potential(const sti_Model *model, const sti_State *state, sti_StepWork *work)
 {
     const st_Model *table = &model->table;
+    const double lifted = work->events.lifted;
+    work->step.done.correction += lifted;
     if (!has_forces(model) || table->potential == NULL) return;
     work->step.done.given +=
-        table->potential(table->ctx, state->t, work->q_new) - table->potential(table->ctx, state->t, state->q);
+        table->potential(table->ctx, state->t, work->q_new) - table->potential(table->ctx, state->t, state->q) - lifted;
 }
