@@ -5,7 +5,7 @@
 #include <math.h>
 
 /* Four numbers at a time: a comparison of single numbers waits for the one before it. */
-STI_CLONES double sti_largest_difference(const double *x, const double *y, int n)
+STI_CLONES static double largest_of(const double *x, const double *y, int n)
 {
     typedef int64_t Mask __attribute__((vector_size(STI_WIDTH * sizeof(int64_t))));
     sti_Wide most = {0};
@@ -24,4 +24,9 @@ STI_CLONES double sti_largest_difference(const double *x, const double *y, int n
     for (int k = 0; k < STI_WIDTH; k++)
         largest = most[k] > largest ? most[k] : largest;
     return largest;
+}
+
+double sti_largest_difference(const double *x, const double *y, int n)
+{
+    return largest_of(x, y, n);
 }

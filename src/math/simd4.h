@@ -17,7 +17,8 @@ typedef double sti_Wide __attribute__((vector_size(STI_WIDTH * sizeof(double)), 
 /* On x86-64 a function with this mark is also compiled for AVX2, and one version is selected when the program is
  * loaded. (Not under sanitizers, which are not initialised at that time.) Functions that should be compiled with it
  * must be inline. It must not call a static function without the mark: gcc then leaves the upper halves of the
- * vector registers in use, and everything after it runs a third slower on some processors. */
+ * vector registers in use, and everything after it runs a third slower on some processors. The function itself must be
+ * static: gcc exports the names of others from the library. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__SANITIZE_ADDRESS__) &&               \
     !defined(__SANITIZE_THREAD__)
 #define STI_CLONES __attribute__((target_clones("avx2", "default")))

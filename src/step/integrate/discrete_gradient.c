@@ -309,22 +309,27 @@ STI_INLINE void scale_row(const sti_RowList *from, int k, const double *columns,
         x[e] = row[e] * columns[i[e]];
 }
 
-STI_CLONES void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
-                                  const sti_JointEntry *joint, double *x)
+STI_CLONES static void scale_rows(const double *columns, const sti_RowList *rows, const sti_JointEntry *joint,
+                                  double *x)
+{
+    for (int k = 0; k < rows->n_rows; k++)
+        if (joint != NULL && joint[k].velocity) /* no point moves in it */
+            memcpy(x + rows->p[k], rows->x + rows->p[k], (size_t)(rows->p[k + 1] - rows->p[k]) * sizeof *x);
+        else
+            scale_row(rows, k, columns, x);
+}
+
+void sti_mean_put_rows(const sti_MeanRows *means, const sti_RowList *rows, const sti_RowList *half,
+                       const sti_JointEntry *joint, double *x)
 {
     const int64_t n = n_entries(rows);
     for (int64_t e = 0; half != NULL && e < n; e++)
         x[e] = rows->x[e] + 0.5 * half->x[e];
     if (half != NULL) return;
-    if (means->columns == NULL) {
-        if (n > 0) memcpy(x, rows->x, (size_t)n * sizeof *x);
-        return;
-    }
-    for (int k = 0; k < rows->n_rows; k++)
-        if (joint != NULL && joint[k].velocity) /* no point moves in it */
-            memcpy(x + rows->p[k], rows->x + rows->p[k], (size_t)(rows->p[k + 1] - rows->p[k]) * sizeof *x);
-        else
-            scale_row(rows, k, means->columns, x);
+    if (means->columns != NULL)
+        scale_rows(means->columns, rows, joint, x);
+    else if (n > 0)
+        memcpy(x, rows->x, (size_t)n * sizeof *x);
 }
 
 /* ---- rounds ----------------------------------------------------------------------------------- */
