@@ -50,7 +50,7 @@ static void duration_text(double s, char *out, size_t size)
         snprintf(out, size, "%d:%02d", (int)s / 60, (int)s % 60);
 }
 
-/* Everything if `width` is 0; else what fits, without the least important parts. */
+/* Everything if `width` is 0; else without the least important parts that do not fit. */
 static void progress_text(const Progress *progress, double now, long long steps, const st_StepInfo *info, int width,
                           char *out, size_t size)
 {

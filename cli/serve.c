@@ -405,7 +405,7 @@ static void write_to(Client *client)
     if (client->closing) drop(client);
 }
 
-/* Is it too slow, or gone? */
+/* Is the client too slow, or closed? */
 static bool is_late(const Client *client, double now)
 {
     if (is_sending(client)) return now - client->since > STALLED;

@@ -1,6 +1,6 @@
 /* cli/serve.h -- a web server for one user: on 127.0.0.1 only, for one page and one run.
  *
- * It has one thread: server_poll waits briefly, reads and writes what it can, and passes complete requests to
+ * It has one thread: server_poll waits briefly, reads and writes as much as it can, and passes complete requests to
  * `answer`. A request with another Host is refused, and so is one from another page (Origin): neither a renamed
  * address nor a foreign page can reach the run. Every request must carry the key, a random number in the printed
  * address, so no other user of the machine can reach it. Heads are checked before bodies are read. The number of

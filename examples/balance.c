@@ -1,4 +1,4 @@
-/* balance.c -- a controller of one's own: every step it reads two joints and tells a motor what to do. A cart on a rail
+/* balance.c -- a controller of one's own: in every step it reads two joints and sets a motor. A cart on a rail
  * keeps a pole upright by state feedback, though a gust hits it after two seconds.
  */
 #include <math.h>

@@ -1,5 +1,5 @@
-/* batch.c -- 64 worlds of one scene in one call: boxes slide on floors of different friction, each as far as Coulomb
- * says. */
+/* batch.c -- 64 worlds of one scene in one call: boxes slide on floors of different friction, each as far as
+ * Coulomb's law gives. */
 #include <math.h>
 #include <stdio.h>
 #include <stiction/stiction.h>

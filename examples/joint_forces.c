@@ -1,4 +1,4 @@
-/* joint_forces.c -- a motor lifts an arm to its stop; what the hinge carries on the way and at the stop. */
+/* joint_forces.c -- a motor lifts an arm to its stop; the load of the hinge on the way and at the stop. */
 #include <math.h>
 #include <stdio.h>
 #include <stiction/stiction.h>

@@ -1,4 +1,4 @@
-/* materials.c -- three blocks of different materials on one slope of steel: who slides, and how far. */
+/* materials.c -- three blocks of different materials on one slope of steel: which ones slide, and how far. */
 #include <math.h>
 #include <stdio.h>
 #include <stiction/stiction.h>
@@ -16,7 +16,7 @@ static st_Status add_material(st_Scene *scene, const char *name, double mu, st_M
     return st_scene_add_material(scene, &def, out, err);
 }
 
-/* What two materials do together is said for the pair; where it is not, the geometric mean of the two holds. */
+/* A pair of materials has its own coefficient; without one it is the geometric mean of the two. */
 static st_Status add_block(st_Scene *scene, int k, st_MaterialId steel, st_Quat tilt, st_BodyId *body, st_Error *err)
 {
     st_MaterialPairDef pair = st_material_pair_def();

@@ -39,7 +39,7 @@ static st_Status pour(st_Scene *scene, int number, st_Error *err)
     return status;
 }
 
-/* Ids of the scene and of the system are the same, as long as the system has taken over what the scene became. */
+/* Ids of the scene and of the system are the same, as long as the system follows all changes of the scene. */
 static st_Status remove_fallen(st_Scene *scene, const st_System *system, int *fallen, st_Error *err)
 {
     st_BodyId gone[STEPS / POURED_EVERY];

@@ -193,7 +193,7 @@ static bool find_link(const ArticulationObject *self, PyObject *which, st_JointI
     for (int k = 0; k < st_articulation_link_count(self->of); k++)
         if (st_articulation_link(self->of, k, out) == ST_OK && out->joint.index1 == joint->index1) return true;
     *out = (st_Link){.n_q = 0};
-    return true; /* the library says what is wrong with it */
+    return true; /* the library reports the error */
 }
 
 static PyObject *articulation_joint(ArticulationObject *self, PyObject *which)

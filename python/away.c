@@ -1,7 +1,7 @@
 /* away.c -- work without the interpreter's lock, and Ctrl-C meanwhile.
  *
  * Python notes a signal at once but calls its handler only in its own main thread with the lock held. So a long stretch
- * of work comes back every LOOK seconds, asks, and goes on.
+ * of work comes back every LOOK seconds, checks for signals, and continues.
  */
 #include "module.h"
 

@@ -66,7 +66,7 @@ static char letter_of(const Py_buffer *view)
     return '\0';
 }
 
-/* One number, of a type that the letter and the size tell. */
+/* One number of the type given by the letter and the size. */
 static double number_at(const char *at, char letter, Py_ssize_t size)
 {
     const bool is_signed = strchr("bhilqn", letter) != NULL;
@@ -118,7 +118,7 @@ int read_buffer(PyObject *object, const char *what, Py_ssize_t n, double **out, 
     return taken;
 }
 
-/* A list of its own: what is in `object` may change while its numbers are asked for. */
+/* A copy as a list: `object` may change while its numbers are read. */
 static PyObject *list_of(PyObject *object, const char *what, Py_ssize_t n)
 {
     PyObject *list = NULL;
@@ -255,7 +255,7 @@ const char *text_of(PyObject *object, const char *what)
 PyObject *json_value(const char *text)
 {
     if (text == NULL) return PyErr_NoMemory();
-    PyObject *copy = PyUnicode_FromString(text); /* an import runs Python, and the text may be gone behind it */
+    PyObject *copy = PyUnicode_FromString(text); /* an import runs Python, which may free the text */
     PyObject *json = copy != NULL ? PyImport_ImportModule("json") : NULL;
     PyObject *value = json != NULL ? PyObject_CallMethod(json, "loads", "O", copy) : NULL;
     Py_XDECREF(json);
@@ -263,7 +263,7 @@ PyObject *json_value(const char *text)
     return value;
 }
 
-/* json.dumps asks here for what it does not know. */
+/* json.dumps calls this for types that it does not know. */
 static PyObject *plain(PyObject *Py_UNUSED(module), PyObject *value)
 {
     PyObject *list = PyObject_CallMethod(value, "tolist", NULL);

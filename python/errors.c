@@ -1,4 +1,4 @@
-/* errors.c -- stiction.Error: what the library refuses, with its own message. */
+/* errors.c -- stiction.Error: refusals of the library, with its messages. */
 #include "module.h"
 
 #include <string.h>
@@ -39,7 +39,7 @@ void *raise_error(const State *state, st_Status status, const st_Error *err)
     return NULL;
 }
 
-/* What to say after a word that is not known; NULL: an exception is set. */
+/* The end of a message about an unknown word; NULL: an exception is set. */
 static PyObject *nearest_text(PyObject *word, PyObject *names)
 {
     PyObject *list = PySequence_List(names), *difflib = PyImport_ImportModule("difflib"), *near = NULL, *text = NULL;

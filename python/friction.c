@@ -10,8 +10,8 @@
 typedef struct FrictionObject {
     PyObject_HEAD st_FrictionProblem problem;
     st_Friction *ready;
-    st_ProblemFile *file;  /* who owns the arrays of the problem: this,     */
-    st_FrictionCopy *copy; /* or this, or where both are NULL we do         */
+    st_ProblemFile *file;  /* the owner of the arrays of the problem: this, */
+    st_FrictionCopy *copy; /* or this; both NULL: this object               */
     bool busy;
 } FrictionObject;
 

@@ -6,7 +6,7 @@
 
 typedef struct LcpObject {
     PyObject_HEAD st_LcpProblem problem;
-    st_ProblemFile *file; /* who owns the arrays; NULL: we do */
+    st_ProblemFile *file; /* the owner of the arrays; NULL: this object */
 } LcpObject;
 
 static LcpObject *make(const State *state)

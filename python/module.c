@@ -29,7 +29,7 @@ static PyObject *read_problem(PyObject *module, PyObject *path)
                            : friction_from_file(state_of_module(module), problem);
 }
 
-/* The problem itself, or what a path or a dict of arrays says. */
+/* The problem itself, or one made from a path or a dict of arrays. */
 static PyObject *problem_of(PyObject *module, PyObject *object)
 {
     const State *state = state_of_module(module);
@@ -173,7 +173,7 @@ static struct PyModuleDef definition = {
     module_slots,          module_traverse, module_clear, module_free,
 };
 
-PyMODINIT_FUNC PyInit_stiction(void); /* what import looks for */
+PyMODINIT_FUNC PyInit_stiction(void); /* called by import */
 
 PyMODINIT_FUNC PyInit_stiction(void)
 {

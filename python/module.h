@@ -1,11 +1,11 @@
-/* module.h -- what the files of the Python module share.
+/* module.h -- shared by the files of the Python module.
  *
  * The module is thin: it sees the public headers alone, has no state of its own beyond its types, and repeats nothing
- * that the library knows. Settings, solvers and the scene language are asked for by name; reports go to Python by
+ * that the library knows. Settings, solvers and the scene language are looked up by name; reports go to Python by
  * tables of fields (table.h), so that the compiler checks each against the struct of the header.
  *
  * Memory and threads
- *   - what Python gets is a copy, read-only: no view of a system's memory outlives or changes with it (but the arrays
+ *   - Python gets read-only copies: no view of a system's memory outlives or changes with it (but the arrays
  * of a Batch, which stay in place and keep it alive);
  *   - every type is final and none can be part of a cycle: no garbage collector is needed;
  *   - the interpreter's lock (GIL) is released while a system steps, casts rays, or a problem is solved. Meanwhile the
@@ -33,7 +33,8 @@ typedef struct State {
     PyTypeObject *row[N_ROWS];
 } State;
 
-/* No type can be derived from, changed, or put in the place of another: objects are what their C says. */
+/* No type can be derived from, changed, or put in the place of another: objects have exactly the members of their C
+ * structs. */
 #define TYPE_FLAGS (Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE)
 
 State *state_of(PyObject *object); /* of an object of one of our types */
@@ -62,7 +63,7 @@ bool read_optional(PyObject *object, const char *what, double *out);
 PyObject *vec3_tuple(st_Vec3 v);
 PyObject *json_value(const char *text); /* json.loads; NULL text: no memory */
 PyObject *
-json_text(PyObject *value); /* json.dumps, as UTF-8 bytes; what has `tolist`, as numpy's arrays do, is a list */
+json_text(PyObject *value); /* json.dumps, as UTF-8 bytes; objects with `tolist` (numpy's arrays) become lists */
 /* The text of a str as UTF-8, without zero bytes inside; borrowed. */
 const char *text_of(PyObject *object, const char *what);
 
@@ -96,7 +97,7 @@ PyObject *solver_parameters(PyObject *module, PyObject *unused);
 
 typedef struct SceneObject {
     PyObject_HEAD st_Scene *scene;
-    st_SystemDef def; /* what its `simulation` says                                         */
+    st_SystemDef def; /* the settings of its `simulation`                                   */
     PyObject *text;   /* bytes                                                              */
     PyObject *label;  /* bytes: where the text came from                                    */
     PyObject *sets;   /* list of bytes "PATH=VALUE" that it was read with                   */
@@ -130,9 +131,9 @@ typedef struct SystemObject {
 bool add_system_type(PyObject *module, State *state);
 PyObject *system_make(const State *state, SceneObject *scene, const st_SystemDef *def,
                       st_System *system); /* takes it */
-/* Not busy, or an exception: asked before every use, after the arguments have been read. */
+/* Not busy, or an exception: tested before every use, after the arguments have been read. */
 bool system_free(const SystemObject *self);
-/* As it stands, no step taken. */
+/* For the present state, before any step. */
 bool system_start_info(SystemObject *self, st_StepInfo *info);
 
 /* ---- batch.c */

@@ -123,7 +123,7 @@ PyObject *system_rays(SystemObject *self, PyObject *args, PyObject *keywords)
  */
 
 typedef struct Probe {
-    PyObject *scene; /* holds what the def points to */
+    PyObject *scene; /* keeps the objects that the def points to alive */
     st_ShapeDef def;
     st_Pose pose;
 } Probe;

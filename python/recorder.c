@@ -3,7 +3,7 @@
 
 /* ---- the file ------------------------------------------------------------------------------------------------ */
 
-/* Overrides of the scene, and what System(scene, ...) changed: so that the run can be gone on with. */
+/* Overrides of the scene, and the changes by System(scene, ...): with them the run can be continued. */
 static PyObject *all_sets(const State *state, const SystemObject *system, const SceneObject *scene)
 {
     PyObject *changed = settings_sets(state, &scene->def, &system->def), *all = NULL;
@@ -36,8 +36,8 @@ static bool add_start(RecorderObject *self)
     return system_start_info(self->system, &start) && recorder_add(self, &start);
 }
 
-/* What the scene says of itself. A robot's is in its file, which is read again with all that it names: where that is
- * gone meanwhile there is none. */
+/* The description of the scene. That of a robot is in its file, which is read again with all files that it names; if
+ * one of them no longer exists, there is no description. */
 static PyObject *said(const State *state, SceneObject *scene, const char *member)
 {
     PyObject *text = PyObject_GetAttrString((PyObject *)scene, member);
@@ -146,7 +146,7 @@ static PyObject *recorder_enter(PyObject *self, PyObject *Py_UNUSED(unused))
     return Py_NewRef(self);
 }
 
-/* Did the run diverge, as the library says, or did something else go wrong? */
+/* Did the run diverge according to the library, or did something else fail? */
 static const char *outcome_of(const State *state, PyObject *type, PyObject *value)
 {
     const char *outcome = "failed";

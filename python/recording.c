@@ -8,7 +8,7 @@ typedef struct RecordingObject {
     PyObject_HEAD st_Recording *recording; /* NULL: closed */
 } RecordingObject;
 
-/* To be asked once all arguments are read: reading them may run Python, which may close it. */
+/* Call it after all arguments are read: reading them may run Python, which may close the recording. */
 static const st_RecordingInfo *use(const RecordingObject *self)
 {
     if (self->recording != NULL) return st_recording_info(self->recording);
@@ -21,7 +21,7 @@ static void *raise_as(RecordingObject *self, st_Status status, const st_Error *e
     return raise_error(state_of((PyObject *)self), status, err);
 }
 
-/* What was made, or nothing where the library did not agree. */
+/* The object, or NULL if the library returned an error. */
 static PyObject *filled(RecordingObject *self, PyObject *object, st_Status status, const st_Error *err)
 {
     if (status == ST_OK) return object;

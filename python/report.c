@@ -1,4 +1,4 @@
-/* report.c -- System: what the last step did, and how the system stands. */
+/* report.c -- System: reports of the last step and of the present state. */
 #include "system.h"
 
 #include <string.h>

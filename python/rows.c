@@ -1,4 +1,4 @@
-/* rows.c -- which members of which structs Python sees, and what they are: the one list of them.
+/* rows.c -- the list of the members of structs that Python sees, with their types.
  *
  * Names are those of the headers. Bodies, joints and shapes are numbers as in C: 1, 2, ... in the order of the scene, 0
  * is the ground or none; Scene.bodies and its kin know their names.

@@ -1,7 +1,7 @@
 /* scene.c -- stiction.Scene: a scene as the scene language describes it (docs/scene.md), read and checked.
  *
  * The language is the one way in, from a file, a text or a dict; nothing of it is repeated here. A scene does not
- * change: to have another, change the dict, or say what is different by `overrides`.
+ * change: to have another, change the dict, or use `overrides`.
  */
 #include "module.h"
 
@@ -310,7 +310,7 @@ static PyObject *scene_mass(SceneObject *self, PyObject *which)
                          i.m[8]);
 }
 
-/* A robot's file is not JSON: what the library makes of it is. */
+/* The file of a robot is not JSON; the scene that the library makes of it is. */
 static PyObject *converted(SceneObject *self)
 {
     int n;

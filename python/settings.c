@@ -66,7 +66,7 @@ bool settings_apply(const State *state, PyObject *settings, st_SystemDef *def)
     PyObject *key, *value;
     Py_ssize_t at = 0;
     if (settings == NULL) return true;
-    PyObject *preset = PyDict_GetItemString(settings, "preset"); /* what stands beside it overrides it */
+    PyObject *preset = PyDict_GetItemString(settings, "preset"); /* settings beside it override it */
     if (preset != NULL && !apply_one(state, "preset", preset, def)) return false;
     while (PyDict_Next(settings, &at, &key, &value)) {
         const char *name = text_of(key, "the name of a setting");
@@ -111,8 +111,8 @@ PyObject *settings_dict(const State *state, const st_SystemDef *def)
     return dict;
 }
 
-/* A recording says by overrides of its scene what System(scene, h=...) changed. A preset changes all that a scene may
- * say beside it, so then all are said.                                                                     */
+/* A recording stores changes by System(scene, h=...) as overrides of its scene. A preset changes all settings that a
+ * scene may have beside it, so then all of them are stored.                                                */
 PyObject *settings_sets(const State *state, const st_SystemDef *from, const st_SystemDef *to)
 {
     PyObject *before = settings_dict(state, from), *after = settings_dict(state, to), *sets = PyList_New(0);

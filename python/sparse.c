@@ -1,7 +1,7 @@
 /* sparse.c -- matrices from whatever Python has, compressed by column.
  *
  *     scipy.sparse        anything with tocoo()
- *     (data, (i, j))      triplets, as scipy's coo_array takes them; what stands at one place twice is added
+ *     (data, (i, j))      triplets, as scipy's coo_array takes them; numbers at the same place are added
  *     (data, i, p)        compressed by column, as csc_array takes it: column j has data[p[j]:p[j+1]] in rows
  * i[p[j]:p[j+1]] anything else       dense: an n x m buffer, or a list of rows; zeros are left out
  *
@@ -178,7 +178,7 @@ static bool read_any(PyObject *object, const char *what, int n_rows, int n_cols,
 
 /* ---- compressing ------------------------------------------------------------------------------------------------- */
 
-/* Counting sort, by row and then, stably, by column: entries of one place stand side by side. */
+/* Counting sort, by row and then, stably, by column: entries of one place are side by side. */
 static bool sort_by(const int64_t *key, int n_keys, const Py_ssize_t *order, Py_ssize_t n, Py_ssize_t *out)
 {
     Py_ssize_t *start = PyMem_Calloc((size_t)n_keys + 2, sizeof *start);

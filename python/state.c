@@ -93,7 +93,7 @@ static bool has_length(const char *what, const double *numbers, Py_ssize_t n, in
     return false;
 }
 
-/* What is not given (NULL) stays as it is. No code of Python's runs from here on. */
+/* NULL: unchanged. No Python code runs from here on. */
 static bool put_state(SystemObject *self, double t, const double *q, const double *v)
 {
     st_Error err = {0};
@@ -241,7 +241,7 @@ PyObject *system_hash(SystemObject *self, PyObject *Py_UNUSED(unused))
 
 /* ---- control ------------------------------------------------------------------------------------------------ */
 
-/* What a call without a result gives back. */
+/* The return value of a call without a result. */
 static PyObject *done(SystemObject *self, st_Status status, const st_Error *err)
 {
     if (status != ST_OK) return raise_error(state_of((PyObject *)self), status, err);
@@ -272,12 +272,12 @@ PyObject *system_set_motor(SystemObject *self, PyObject *args)
 {
     PyObject *joint, *value;
     st_JointId id;
-    double wanted = NAN; /* None: what the scene says */
+    double wanted = NAN; /* None: the value in the scene */
     st_Error err = {0};
     if (!PyArg_ParseTuple(args, "OO:set_motor", &joint, &value)) return NULL;
     if (!joint_id(self->scene, joint, &id) || !read_optional(value, "wanted", &wanted) || !system_free(self))
         return NULL;
-    if (value != Py_None && isnan(wanted)) /* the library's word for "as the scene says": a NaN here is a mistake */
+    if (value != Py_None && isnan(wanted)) /* NaN means "as in the scene" in the library; here it is an error */
         return PyErr_Format(PyExc_ValueError, "wanted is nan, must be a number, or None for the value in the scene");
     return done(self, st_system_set_motor(self->system, id, wanted, &err), &err);
 }
@@ -316,7 +316,7 @@ PyObject *system_set_force(SystemObject *self, PyObject *args, PyObject *keyword
         &err);
 }
 
-/* Two vectors of a body, by their names: what is not given is None. */
+/* Two vectors of a body, by name; None: not given. */
 typedef struct Pair {
     st_BodyId body;
     st_Vec3 first, second;

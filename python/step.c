@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What is asked for, and how far it went. */
+/* The steps requested, and those done. */
 typedef struct Walk {
     SystemObject *self;
     RecorderObject *recorder; /* or NULL */
@@ -53,7 +53,7 @@ static void walk_on(Walk *walk, Away *away)
         walk->status = st_system_step(walk->self->system, h, &info, &walk->err);
         if (walk->status != ST_OK) return;
         tally(&walk->row, &info);
-        if (walk->recorder != NULL) { /* HDF5 wants the lock */
+        if (walk->recorder != NULL) { /* HDF5 needs the lock */
             away_return(away);
             ok = recorder_add(walk->recorder, &info);
             away_leave(away);

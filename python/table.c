@@ -91,7 +91,7 @@ PyObject *row_new(const State *state, Row row, const void *data)
 /* ---- making a table --------------------------------------------------------------------------------- */
 
 /* "T{=d:time:(3)=d:point: ... 4x}": every byte of the struct is a number with a name, or skipped; = is for sizes of
- * their own, without alignment, and numpy wants it behind the shape. */
+ * their own, without alignment, and numpy requires it after the shape. */
 static char *make_format(const RowKind *kind)
 {
     const size_t room = 64 * (size_t)kind->n_fields + 64;

@@ -104,7 +104,7 @@ typedef enum Row {
 
 const RowKind *row_kind(Row row); /* rows.c */
 
-/* What `step` gives back: the last step, and how all of them went. */
+/* The return value of `step`: the last step, and sums over all steps. */
 typedef struct StepRow {
     st_StepInfo last;
     int64_t steps, unconverged;

@@ -1,11 +1,11 @@
 """Builds the wheel and the source archive for pip (PEP 517), with Python's own library only.
 
-The wheel is what `cmake --install` puts into a prefix: the module goes to the top, the program to the scripts, all else
+The wheel contains the files of `cmake --install`: the module goes to the top, the program to the scripts, all else
 (libraries, headers, pkg-config and CMake files, examples, manual page, completions) below the environment's prefix. It is
 linked with this machine's libraries, so it is a wheel for this machine.
 
     pip install .
-    pip install --config-settings build=DIR .     # with what was built in DIR already
+    pip install --config-settings build=DIR .     # uses an existing build in DIR
 """
 
 import base64

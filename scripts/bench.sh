@@ -122,7 +122,7 @@ second, and gain: the sum of all rises of the mechanical energy, both in units o
 smallest diameters). At rest is below 1e-6; no gain is below 1e-4.
 Penetration in per cent of the radius (spheres, hulls), of half the height (boxes) or of the clearance (slider): worst once
 at rest, worst of the whole run, mean of all overlaps at the end. Joints: largest error [m, rad]. Energy: largest rise, in
-conservative scenes largest change, of what there is at the start. \`x ODE\`: ms per step over ODE's in the same run.
+conservative scenes largest change, relative to the energy at the start. \`x ODE\`: ms per step over ODE's in the same run.
 bench/README.md says more; curves of accuracy against time are the pictures beside this file.
 
 HEAD

@@ -161,7 +161,7 @@ available() {
     done
 }
 
-# Find what is missing: packages first, because that is quick; then check individually what no package provides.
+# Finds missing tools: packages first, because that is quick; then, one by one, tools that no package provides.
 list=$(wanted "$@")
 apt=$(command -v apt-get || true)
 if [ -n "$apt" ]; then

@@ -1,5 +1,5 @@
 # Cases of grains with stiction, ODE, Bullet, Yade and LIGGGHTS: one program an engine, build/bench/grains-ENGINE. Yade and
-# LIGGGHTS are run as programs; where they are not installed the row says so.
+# LIGGGHTS are run as programs; if they are not installed, the row shows this.
 set(GRAINS ${PROJECT_SOURCE_DIR}/bench/grains)
 add_library(bench_grains OBJECT ${GRAINS}/cases.c ${GRAINS}/judge.c ${GRAINS}/main.c)
 target_include_directories(bench_grains PRIVATE ${PROJECT_SOURCE_DIR}/src)

@@ -47,7 +47,7 @@ void make_push(Scene *scene, double degrees)
 }
 
 /* A ball dropped by 1 m; it touches the floor when its centre is at 0. e = 1: 5 s, in which it bounces five times;
- * less: to the top of the first rebound. The exact energy is e^2 of what it was. */
+ * less: to the top of the first rebound. The exact energy is e^2 times the one before. */
 void make_bounce(Scene *scene, double e)
 {
     const double r = 0.1, height = 1, g = norm(scene->gravity);

@@ -80,14 +80,14 @@ else()
   message(WARNING "MuJoCo was not found (Debian: libmujoco-dev): run-mujoco is not built")
 endif()
 
-# Siconos: its own package description asks for more than its libraries.
+# Siconos: its own package description requires more than its libraries.
 find_library(SICONOS_MECHANICS siconos_mechanics)
 find_library(SICONOS_KERNEL siconos_kernel)
 find_library(SICONOS_NUMERICS_LIBRARY siconos_numerics)
 find_path(SICONOS_MECHANICS_INCLUDE SiconosBulletCollisionManager.hpp PATH_SUFFIXES siconos/mechanics)
 if(SICONOS_MECHANICS AND SICONOS_KERNEL AND SICONOS_NUMERICS_LIBRARY AND SICONOS_MECHANICS_INCLUDE)
   get_filename_component(SICONOS_ROOT ${SICONOS_MECHANICS_INCLUDE} DIRECTORY)
-  execute_process(COMMAND dpkg-query -W -f "\${source:Upstream-Version}" libsiconos-mechanics-dev # no header says it
+  execute_process(COMMAND dpkg-query -W -f "\${source:Upstream-Version}" libsiconos-mechanics-dev # no header defines it
                   OUTPUT_VARIABLE siconos_version ERROR_QUIET)
   bench_engine(siconos ${PEERS}/engines/siconos.cpp ${SICONOS_MECHANICS} ${SICONOS_KERNEL} ${SICONOS_NUMERICS_LIBRARY})
   target_include_directories(bench_siconos PRIVATE ${PROJECT_SOURCE_DIR}/include)

@@ -1,4 +1,4 @@
-"""The documentation site, `make site`: Markdown of docs/ as it is, and what site.py makes of headers and docstrings."""
+"""The documentation site, `make site`: Markdown of docs/ as it is, and the pages that site.py makes of headers and docstrings."""
 import pathlib
 import re
 

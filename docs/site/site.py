@@ -17,7 +17,7 @@ def comment_text(comment):
 
 
 def escaped(text):
-    """Comments are plain text: what Markdown would take for markup is not."""
+    """Comments are plain text: characters that are markup in Markdown are escaped."""
     return re.sub(r"([<>*_\[\]|])", r"\\\1", text)
 
 
@@ -57,7 +57,7 @@ def pieces(text):
 
 
 def name_of(code):
-    """What a declaration declares."""
+    """The name that a declaration declares."""
     for pattern in (r"ST_API[^(]*?(\w+)\(", r"typedef[^(]*\(\*(\w+)\)", r"}\s*(\w+)\s*;", r"#define (\w+)", r"(\w+)\s*;"):
         found = re.search(pattern, code)
         if found:

@@ -78,7 +78,7 @@ def pawl():
     lamina("hole", [(-1, -0.8), (end + 0.4, -0.8), (end + 0.4, 0.9), (end - 0.36, 0.9), (end - 0.36, wall + 0.01), (end - 0.01, 0.09), (end - 0.01, -0.13),
                     (end - 0.41, -wall), (-1, -wall)], 0, 0.25)
     lamina("disk", [(0.7 + 2.5 * math.cos(2 * math.pi * k / 16), 2.5 * math.sin(2 * math.pi * k / 16)) for k in range(16)], -0.3, 0)
-    pivot, tip = (0.85, 0.55), (1.45, 0.16)  # of the lever: what pulls at the tip turns it into the notch
+    pivot, tip = (0.85, 0.55), (1.45, 0.16)  # of the lever: a pull at the tip turns it into the notch
     beam = [(pivot[0] - 0.05, 0.45), (tip[0] - 0.02, 0.45), (tip[0] - 0.02, 0.62), (pivot[0] - 0.05, 0.62)]
     hook = [(tip[0] - 0.22, 0.45), (tip[0] - 0.06, tip[1]), (tip[0], tip[1]), (tip[0], 0.45), (tip[0], 0.62), (tip[0] - 0.22, 0.62)]
 

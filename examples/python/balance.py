@@ -1,4 +1,4 @@
-"""A controller of one's own: every step it reads two joints and tells a motor what to do. A cart on a rail keeps a pole
+"""A controller of one's own: in every step it reads two joints and sets a motor. A cart on a rail keeps a pole
 upright by state feedback, though a gust hits it after two seconds. The same as examples/balance.c."""
 import sys
 

@@ -1,4 +1,4 @@
-"""A box falls on a floor: five lines, and what they say."""
+"""A box falls on a floor: five lines, and their output."""
 import stiction
 
 floor = {"type": "plane", "friction": 0.5}

@@ -167,14 +167,14 @@ def prism(outline, half):
 
 
 def ratchet(teeth=12, inner=0.08, outer=0.1, half=0.005):
-    """Saw teeth on a wheel, and a pawl whose end drops behind each of them."""
+    """Saw teeth on a wheel, and a pawl that drops in after each of them."""
     pitch = 2 * math.pi / teeth
     shapes = [{"type": "cylinder", "radius": number(inner * math.cos(pitch / 2)), "length": 2 * half, "axis": [0, 1, 0], "density": 2700}]
     for k in range(teeth):  # angles from the top, clockwise: each tooth rises slowly and ends in a radial face
         a, b = k * pitch - 0.01, (k + 1) * pitch - 0.01
         corners = [(0.6 * inner, a), (0.6 * inner, b), (inner, a), (inner, b), (outer, b)]
         shapes.append({"type": "hull", "points": prism([(r * math.sin(t), r * math.cos(t)) for r, t in corners], half), "density": 2700, "friction": 0.2})
-    pivot, low = (0.09, 0.104), 0.0835  # its end stands before a face, lower than its pivot: what pushes it holds it down
+    pivot, low = (0.09, 0.104), 0.0835  # its end is before a face and below its pivot, so a push holds it down
     pawl = prism([(0.001, low), (0.001, low + 0.01), (pivot[0] + 0.006, pivot[1] + 0.004), (pivot[0] + 0.006, pivot[1] - 0.004)], half)
     write("ratchet", {
         "name": "ratchet",

@@ -75,7 +75,7 @@ typedef enum st_Coordinates {
     ST_COORDINATES_BODY      /* velocities of bodies; all joints are rows                 */
 } st_Coordinates;
 
-/* What happens if a step or an impact law would add energy. */
+/* The response to a step or an impact law that would add energy. */
 typedef enum st_Energy {
     ST_ENERGY_REPORT = 0, /* the result is kept and reported, as in the papers          */
     ST_ENERGY_LIMIT       /* restitution is reduced until it adds none; a step that gains energy is repeated or fails */

@@ -16,11 +16,11 @@ struct sti_FlatPile {
     STI_FLAT_COMMON;
     void *room; /* of sort and scan */
     size_t room_size;
-    cudaError_t fault; /* the first since it was asked for */
-    char *landing;     /* pinned: what comes back in large pieces lands here, two pieces in turn */
+    cudaError_t fault; /* the first since it was last read */
+    char *landing;     /* pinned: large copies from the device arrive here, two pieces in turn */
     cudaEvent_t landed[2];
     cudaStream_t stream;
-    cudaGraphExec_t again; /* what device_repeat has recorded */
+    cudaGraphExec_t again; /* recorded by device_repeat */
     bool recorded;         /* ... in this step */
 };
 
@@ -59,7 +59,7 @@ static void *device_alloc(sti_FlatPile *pile, int64_t count, size_t size)
 {
     void *at = NULL;
     if (cudaMalloc(&at, (size_t)count * size) != cudaSuccess) {
-        cudaGetLastError(); /* told by NULL */
+        cudaGetLastError(); /* reported as NULL */
         return NULL;
     }
     device_clear(pile, at, count * (int64_t)size);
@@ -197,7 +197,7 @@ static void device_repeat(sti_FlatPile *pile, void (*work)(sti_FlatPile *))
         note(pile, cudaStreamBeginCapture(pile->stream, cudaStreamCaptureModeThreadLocal));
         work(pile);
         note(pile, cudaStreamEndCapture(pile->stream, &graph));
-        if (graph == NULL) return; /* told by the fault */
+        if (graph == NULL) return; /* reported by the fault */
         cudaGraphExecUpdateResultInfo change;
         if (pile->again != NULL && cudaGraphExecUpdate(pile->again, graph, &change) != cudaSuccess) {
             cudaGetLastError(); /* there are more kernels than in the last step, or fewer */

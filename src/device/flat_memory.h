@@ -1,4 +1,4 @@
-/* device/flat_memory.h -- what a flat pile holds, on every kind of device: flat_step.h. */
+/* device/flat_memory.h -- the data of a flat pile, on every kind of device: flat_step.h. */
 #ifndef STI_FLAT_MEMORY_H
 #define STI_FLAT_MEMORY_H
 
@@ -41,7 +41,7 @@ typedef struct sti_FlatCoupled {
     double u[6];
 } sti_FlatCoupled;
 
-/* What a rank knows of the others: flat_ranks.h, flat_share.h. All on the host but where it is said. */
+/* Data of a rank about the others: flat_ranks.h, flat_share.h. All on the host unless stated. */
 typedef struct sti_FlatShare {
     int n_all, n_pieces_all;    /* of the model                                                              */
     int n_everywhere;           /* bodies without mass: the first ones here, on all ranks                    */

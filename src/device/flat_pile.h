@@ -39,14 +39,14 @@ typedef struct sti_FlatDef {
     int n_triangles, n_nodes, n_mesh_vertices, n_spokes; /* of walls that are meshes                       */
     sti_FlatMeshes meshes;                               /* of these counts                                */
     const double *mu, *rolling, *spinning, *restitution; /* n_surfaces x n_surfaces                       */
-    double rebound_speed;    /* [m/s] what approaches more slowly does not rebound; infinite: nothing does */
+    double rebound_speed;    /* [m/s] slower approaches do not rebound; infinite: none does                */
     double gravity[3];       /* [m/s^2]                                                     */
     double correction_speed; /* [m/s] at most, of bodies that overlap                       */
     double usual_h;          /* [s] shorter steps correct overlaps no faster than this one  */
-    double tolerance;        /* of the rms residual, in parts of what gravity gives in a step */
+    double tolerance;        /* of the rms residual, relative to the velocity by gravity in a step */
     int max_sweeps;
     int threads;                /* host                                                                */
-    bool (*stopped)(void *ctx); /* asked between sweeps: true ends the step with ST_ERR_CANCELLED      */
+    bool (*stopped)(void *ctx); /* called between sweeps: true ends the step with ST_ERR_CANCELLED     */
     void *stop;                 /* its ctx                                                             */
     const st_Ranks *ranks;      /* NULL or of size 1: there is one                                     */
     /* Something beside the pile pushes the coupled bodies, too (`couple`). It gets their velocities, 6 numbers of each
@@ -77,7 +77,7 @@ typedef struct sti_FlatContact {
     double r[3], m[3]; /* impulse and torque impulse on the sphere's body [N s, N m s]             */
 } sti_FlatContact;
 
-/* What the next step starts from: a contact of the last one, by spheres. */
+/* A contact of the last step, by spheres: the warm start of the next one. */
 typedef struct sti_FlatImpulse {
     int sphere, other, feature, colour;
     double r[3], m[3];

@@ -1,8 +1,8 @@
-/* device/flat_ranks.h -- what the ranks of a flat pile send each other (stiction/ranks.h). Included by flat_step.h.
+/* device/flat_ranks.h -- messages between the ranks of a flat pile (stiction/ranks.h). Included by flat_step.h.
  *
  * A rank has its own bodies, copies of the bodies of others that its own may touch, and all bodies without mass. It
- * finds, colours and sweeps the contacts of its own bodies (who owns what: flat_share.h). A contact between bodies of
- * two ranks is at both. Owners send what a rank does not compute:
+ * finds, colours and sweeps the contacts of its own bodies (ownership: flat_share.h). A contact between bodies of
+ * two ranks is at both. Owners send the data that a rank does not compute:
  *
  *     colours    in each round, the bids and the colours of bodies at the border
  *     sweeps     after each colour, the velocities of border bodies that have a contact of that colour
@@ -111,7 +111,7 @@ static void free_share(sti_FlatPile *pile)
     free_route(pile, &share->in_colour);
 }
 
-/* Room for messages of so many numbers; what they held is lost. */
+/* Memory for messages of so many numbers; their old contents are lost. */
 static st_Status make_message_room(sti_FlatPile *pile, int64_t out, int64_t in, st_Error *err)
 {
     sti_FlatShare *share = &pile->share;
@@ -145,7 +145,7 @@ static st_Status make_share(sti_FlatPile *pile, st_Error *err)
                : out_of_memory(pile, 0, err);
 }
 
-/* ---- who is told what -------------------------------------------------------------------------------------------- */
+/* ---- which rank receives which data ------------------------------------------------------------------------------ */
 
 static int compare_border(const void *a, const void *b)
 {
@@ -276,7 +276,7 @@ static st_Status route_colours(sti_FlatPile *pile, st_Error *err)
 
 /* ---- telling it -------------------------------------------------------------------------------------------------- */
 
-/* Of one group, 8 `per_body` bytes of each: what is in bytes_device goes out, and what comes in is there after it. */
+/* Sends 8 `per_body` bytes of each body of a group from bytes_device; the received bytes follow them there. */
 static void post(sti_FlatPile *pile, const sti_FlatRoute *out, const sti_FlatRoute *in, int group, int64_t per_body)
 {
     sti_FlatShare *share = &pile->share;

@@ -141,7 +141,7 @@ static bool counts_here(const sti_FlatPile *pile, int a, int b)
 /* ---- bodies on their way -------------------------------------------------------------------------------------------
  */
 
-/* What goes to a rank, or comes from it. */
+/* Data sent to a rank, or received from it. */
 typedef struct sti_FlatParcel {
     int64_t bodies, pieces;
     int64_t at; /* first byte: columns of bodies, then of pieces */
@@ -740,7 +740,7 @@ static st_Status send_copies(sti_FlatPile *pile, st_Error *err)
         memset(stays, 1, (size_t)n);
         status = deal_bodies(pile, NULL, NULL, stays, share->border, n_out, true, err);
     }
-    if (status == ST_OK) { /* who is told of whom */
+    if (status == ST_OK) { /* which rank receives which bodies */
         int64_t n_in = 0;
         for (int b = 0; b < f->n_bodies; b++)
             n_in += share->owner[b] >= 0 && share->owner[b] != rank;

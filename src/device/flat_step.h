@@ -7,9 +7,9 @@
  *     device_sort(pile, key, key_sorted, item, item_sorted, n, bits)     stable, by the lowest bits of the keys
  *     device_scan(pile, count, first, n)         first[i]: the sum of all counts before i; n + 1 of them
  *     device_repeat(pile, work), device_forget   work(pile), which launches the same kernels until it is forgotten
- *     device_fault(pile, err)                    what has gone wrong since the last call
+ *     device_fault(pile, err)                    the first error since the last call
  *
- * and what a pile has beside `common` (struct sti_FlatPile).
+ * and the members of struct sti_FlatPile beside `common`.
  */
 
 /* ---- memory ---------------------------------------------------------------------------------------------------- */
@@ -131,7 +131,7 @@ static void take_bodies(sti_FlatPile *pile, int64_t n, int64_t s)
     f->held = take_doubles(pile, blocks, 4 * s);
 }
 
-/* Room for n contacts; what is known of the last step's goes along. */
+/* Memory for n contacts; data of those of the last step is kept. */
 static st_Status make_room(sti_FlatPile *pile, int64_t n, st_Error *err)
 {
     sti_Flat fresh = pile->f;
@@ -355,7 +355,7 @@ static bool flat_any(const double *x, int n)
     return any;
 }
 
-/* What the bodies of a model have in common. Of ranks the first one reads it. */
+/* Properties that all bodies of a model share. With ranks, the first one reads them. */
 typedef struct sti_FlatTraits {
     bool round, rolling, bounces;
     bool beside; /* something is beside the pile, at rank 0 */
@@ -629,8 +629,8 @@ static void take_coupled(void *ctx, const void *rows, int64_t n)
         memcpy(u + 6 * row[i].place, row[i].u, sizeof row[i].u);
 }
 
-/* What is beside the pile is at rank 0: owners send the velocities of coupled bodies there, and all get the new ones.
- */
+/* Mechanisms beside the pile are at rank 0: owners send it the velocities of coupled bodies, and all ranks receive the
+ * new ones. */
 static st_Status meet_at_first(sti_FlatPile *pile, double factor, st_Error *err)
 {
     sti_FlatShare *share = &pile->share;
@@ -654,7 +654,7 @@ static st_Status meet_at_first(sti_FlatPile *pile, double factor, st_Error *err)
     return ST_OK;
 }
 
-/* Coupled bodies get the impulses of what is beside the pile. */
+/* Coupled bodies receive the impulses of the mechanisms beside the pile. */
 static st_Status meet_beside(sti_FlatPile *pile, double factor, st_Error *err)
 {
     sti_Flat *f = &pile->f;
@@ -723,7 +723,7 @@ static int bits_for(double cells)
     return bits;
 }
 
-/* What bounds all `bounds` of spheres. */
+/* The box around all `bounds` of spheres. */
 static void find_box(sti_FlatPile *pile, double box[6])
 {
     sti_Flat *f = &pile->f;
@@ -879,7 +879,7 @@ static double judge(sti_FlatPile *pile, int64_t all)
     return mean > 0 ? sqrt(mean) : mean; /* NaN stays */
 }
 
-/* The changes of all ranks, and momentum by them; true: the step was cancelled, as rank 0 says. */
+/* The changes of all ranks, and momentum by them; true: rank 0 has cancelled the step. */
 static bool end_sweep(sti_FlatPile *pile)
 {
     double change[2] = {0, pile->stopped != NULL && pile->stopped(pile->stop) ? 1.0 : 0.0};
@@ -893,7 +893,7 @@ static bool end_sweep(sti_FlatPile *pile)
 }
 
 /* Sweeps until the residual is small enough, or there were enough. Each sweep begins ahead of where the last ended.
- * After each sweep what is beside the pile is solved with the velocities that the sweep left. */
+ * After each sweep the mechanisms beside the pile are solved with its velocities. */
 static st_Status sweep_contacts(sti_FlatPile *pile, sti_FlatInfo *info, st_Error *err)
 {
     sti_Flat *f = &pile->f;
@@ -1060,7 +1060,7 @@ static st_Status flat_step(sti_FlatPile *pile, double h, sti_FlatInfo *info, st_
     return device_fault(pile, err);
 }
 
-/* What the kernels left: other, r and m under their names of the last step (flat_step). */
+/* The results of the kernels: other, r and m under their names of the last step (flat_step). */
 static st_Status get_contacts(sti_FlatPile *pile, sti_FlatContact *out, st_Error *err)
 {
     const sti_Flat *f = &pile->f;

@@ -162,7 +162,7 @@ static void device_sort(sti_FlatPile *pile, uint32_t *key, uint32_t *key_sorted,
     memcpy(item_sorted, item_from, (size_t)n * sizeof *item_from);
 }
 
-/* More than an int counts is told as -1. */
+/* A count that exceeds an int becomes -1. */
 static void device_scan(sti_FlatPile *pile, const int *count, int *first, int n)
 {
     (void)pile;

@@ -1,4 +1,4 @@
-/* device/kernels.h -- the kernels of a pile: what is done for one body, one piece of it, one contact.
+/* device/kernels.h -- the kernels of a pile: operations for one body, one piece of it, one contact.
  *
  * One source, compiled as C (a loop or a team of threads: host.c) and as CUDA (a thread per index: cuda.cu). The bits
  * are the same everywhere, because
@@ -167,7 +167,7 @@ typedef struct sti_FlatWall {
     bool solid;            /* of a mesh: it has an inside, and is touched from the front only                     */
 } sti_FlatWall;
 
-/* Contacts in structure of arrays: component k of contact c stands at [k * capacity + c]. */
+/* Contacts in structure of arrays: component k of contact c is at [k * capacity + c]. */
 typedef struct sti_FlatContacts {
     int *a, *b;                /* bodies; b = -1: a wall                                                     */
     double *n;                 /* 3                                                                          */
@@ -205,7 +205,7 @@ typedef struct sti_Flat {
     /* n_surfaces x n_surfaces; n_surfaces = 0: of two, sqrt(mu mu), the larger arm, the larger restitution        */
     double *mu, *roll, *spin, *restitution;
     double gravity[3], smallest_cell, correction_speed;
-    double rebound_speed; /* [m/s] what approaches more slowly does not rebound                                  */
+    double rebound_speed; /* [m/s] slower approaches do not rebound                                              */
     double usual_h;       /* [s] overlaps are corrected as in steps of this length at least                          */
 
     /* the state: 7 and 6 numbers per body, as everywhere (angular velocities in the body's axes) */
@@ -218,7 +218,7 @@ typedef struct sti_Flat {
                             * and inverse inertia of a ball                                                    */
     double *world_inverse; /* 6 per body: inverse inertia in world axes                                        */
     double *x;             /* 3 per sphere: where it is                                                        */
-    double *width;         /* per sphere: its diameter, margin and what it can travel                          */
+    double *width;         /* per sphere: its diameter, margin and largest travel                              */
     int *level, *cell;     /* per sphere: level, 3 cell numbers                                                */
     uint32_t *key, *key_sorted;
     int *item, *item_sorted;
@@ -472,7 +472,7 @@ STI_KERNEL void flat_unpack(int i, const sti_Flat *f)
         u[k] = f->message[(int64_t)6 * i + k];
 }
 
-/* What colouring knows of them. */
+/* Data of contacts for colouring. */
 STI_KERNEL void flat_pack_masks(int i, const sti_Flat *f)
 {
     f->masks[(int64_t)2 * i] = f->best[f->list[i]];
@@ -656,7 +656,7 @@ STI_KERNEL void flat_body_point(const sti_Flat *f, int b, const double *x, doubl
         velocity[k] = u[k] + turn[k];
 }
 
-/* What a unit impulse along n at the lever does to the velocity there, along t. */
+/* The velocity along t at the lever that a unit impulse along n causes there. */
 STI_KERNEL double flat_mobility(const sti_Flat *f, int b, const double *lever, const double *n, const double *t)
 {
     double c[3], Jc[3], d[3];
@@ -683,7 +683,7 @@ STI_KERNEL double flat_rebound(const sti_Flat *f, int a, int b, const double *n,
 }
 
 /* Contact `at` of sphere s: levers, stiffnesses, and the velocity for its gap. Positive gaps may close. Overlaps have a
- * dead band, because correcting what was not solved exactly adds energy; beyond it a fifth goes per step.         */
+ * dead band, because correcting errors of the solve adds energy; beyond it a fifth goes per step.         */
 STI_KERNEL void flat_write_contact(int s, const sti_FlatPoint *point, int64_t at, const sti_Flat *f)
 {
     const sti_FlatContacts *c = &f->found;
@@ -1178,7 +1178,7 @@ STI_KERNEL bool flat_moves(const sti_Flat *f, int b)
     return b >= 0 && f->inverse_mass[b] > 0;
 }
 
-/* A number that differs from contact to contact and from round to round, made of what it touches (a bijection of 64
+/* A number that differs from contact to contact and from round to round, made of its two bodies (a bijection of 64
  * bits, so that there are no ties); the largest at both bodies is next.                                           */
 STI_KERNEL unsigned long long flat_rank(const sti_Flat *f, int c)
 {
@@ -1276,7 +1276,7 @@ STI_KERNEL void flat_scatter(int i, const sti_Flat *f)
 
 /* ---- sweeps ---------------------------------------------------------------------------------------------------- */
 
-/* A body's part in a contact: what impulses change, in registers. `round`: known when it is compiled. */
+/* A body's part in a contact: the numbers that impulses change, in registers. `round`: known when it is compiled. */
 typedef struct sti_FlatSide {
     double u[6], lever[3], inverse_mass, inverse[6];
 } sti_FlatSide;
@@ -1382,7 +1382,8 @@ STI_KERNEL void flat_begin_as(int i, const sti_Flat *f, bool round)
 }
 
 /* One contact's impulses anew, from the velocities as they are. A ball's normal does not turn it, so that all of r
- * comes from one velocity; else friction sees what the normal part did. Leaves the square of the change in `term`. */
+ * comes from one velocity; else friction uses the velocity after the normal part. Leaves the square of the change in
+ * `term`. */
 STI_KERNEL void flat_sweep_as(int i, const sti_Flat *f, bool round, bool rolling)
 {
     const sti_FlatContacts *c = &f->swept;
@@ -1509,7 +1510,7 @@ STI_KERNEL void flat_judge(int i, const sti_Flat *f)
     f->term[i] = flat_counted(f, i, square / (f->unit * f->unit));
 }
 
-/* The velocity of a side as the step began. What has no mass keeps its own. */
+/* The velocity of a side at the start of the step. A body without mass keeps its own. */
 STI_KERNEL void flat_side_before(const sti_Flat *f, int b, const sti_FlatSide *now, sti_FlatSide *out)
 {
     double R[9];
@@ -1521,13 +1522,13 @@ STI_KERNEL void flat_side_before(const sti_Flat *f, int b, const sti_FlatSide *n
         out->u[k] = f->v[(int64_t)6 * b + k];
 }
 
-/* Rebounds must not give energy. Newton's law alone does not see to that: what one contact throws against another that
- * is not counted as rebounding, or drags along by friction, may gain. The work of a contact is its impulse times the
+/* Rebounds must not give energy. Newton's law alone does not ensure this: a body that one contact throws against
+ * another one without rebound, or drags along by friction, may gain. The work of a contact is its impulse times the
  * mean of the relative velocities before and after; all of it together is the change of kinetic energy. While the sum
  * is positive, rebounds near contacts that give leave at half the speed, at last not at all. `near` is a ring wider
  * from round to round.
  *
- * The work of contact i; what pushes overlap apart is drift correction, which does not count where it gives.       */
+ * The work of contact i; impulses that open overlaps are drift correction, which is not counted if it adds energy. */
 STI_KERNEL double flat_work_of(int i, const sti_Flat *f, double *size)
 {
     const sti_FlatContacts *c = &f->swept;

@@ -1,4 +1,4 @@
-/* device/serve.c -- a pile on several ranks, led by rank 0: it tells the others what to do before it does it itself.
+/* device/serve.c -- a pile on several ranks, led by rank 0: it sends each command to the others before it executes it.
  *
  *     rank 0    create, put, step, contacts, destroy   -> command -> the call with its own share
  *     others    st_ranks_serve: a command, the same call with their share, the next command
@@ -254,7 +254,7 @@ static sti_FlatPile *serve_create(const st_Ranks *ranks, const st_Allocator *all
     sti_FlatDef *def = &command->def;
     sti_FlatPile *pile = sti_alloc(allocator, 1, sizeof *pile);
     def->ranks = ranks;
-    def->stopped = NULL; /* rank 0 is asked */
+    def->stopped = NULL; /* rank 0 calls it */
     def->stop = NULL;
     def->beside = NULL; /* beside rank 0 */
     def->beside_ctx = NULL;

@@ -11,7 +11,7 @@
 enum {
     STI_FLAT_PATCH = 4,    /* points of two pieces that are kept                             */
     STI_FLAT_CORNERS = 32, /* of a face, at most                                             */
-    STI_FLAT_POLYGON = 64, /* of what is left of a face, cut by the sides of another         */
+    STI_FLAT_POLYGON = 64, /* of a face after it is cut by the sides of another              */
     STI_FLAT_VERTICES = 256
 };
 
@@ -273,7 +273,7 @@ STI_KERNEL void flat_touch_segment(const sti_FlatHulls *h, const sti_FlatSolid *
 /* ---- two polytopes -------------------------------------------------------------------------------------------------
  */
 
-/* The face of p that q stands farthest in front of, and how far; stops where that is more than `reach`. */
+/* The face of p with the largest distance from q, and this distance; stops if it exceeds `reach`. */
 STI_KERNEL double flat_best_face(const sti_FlatHulls *h, const sti_FlatSolid *p, const sti_FlatSolid *q, double reach,
                                  int *face)
 {

@@ -1,4 +1,4 @@
-/* device/touch_mesh.h -- where a convex piece of a flat pile touches a triangle of a mesh that stands fixed. Included
+/* device/touch_mesh.h -- where a convex piece of a flat pile touches a triangle of a fixed mesh. Included
  * by kernels.h, whose rules it keeps. All places and directions are in the axes of the mesh.
  *
  * A piece that passes from one triangle to the next must not feel the edge between them. So a point that is nearest to
@@ -25,10 +25,10 @@ typedef struct sti_FlatTriangle {
     int corner[3];     /* vertices of all meshes, for their spokes                                            */
     int wall;          /* the mesh                                                                            */
     unsigned owns;     /* bit k: reports edge k; bit 3 + k: reports corner k                                  */
-    unsigned sharp;    /* bit k: edge k can be touched from the front; bit 3 + k: from behind                 */
+    unsigned sharp;    /* bit k: edge k can be touched from the front; bit 3 + k: from the back               */
 } sti_FlatTriangle;
 
-/* A node of the tree over the triangles of a mesh. Its children stand side by side. */
+/* A node of the tree over the triangles of a mesh. Its children are side by side. */
 typedef struct sti_FlatNode {
     double lo[3], hi[3];
     int left;         /* the first child; -1: a leaf                                                            */
@@ -106,8 +106,8 @@ STI_KERNEL bool flat_is_sharp(const sti_FlatTriangle *t, int k, bool front)
     return ((t->sharp >> (front ? k : 3 + k)) & 1) != 0;
 }
 
-/* Point x of a piece: the distance of the triangle, and the unit normal towards the piece. False where another
- * triangle reports what is nearest. A solid mesh has one side, and `depth` below it that still counts.             */
+/* Point x of a piece: the distance of the triangle, and the unit normal towards the piece. False if another
+ * triangle reports the nearest point. A solid mesh has one side, and `depth` below it that still counts.             */
 STI_KERNEL bool flat_point_triangle(const sti_FlatMeshes *m, const sti_FlatTriangle *t, const double *x, bool solid,
                                     double depth, double *distance, double *normal)
 {
@@ -255,7 +255,7 @@ STI_KERNEL void flat_polytope_triangle(const sti_FlatHulls *h, const sti_FlatMes
         }
     }
     const double favour = 1e-3 * size; /* of faces: their patches hold more */
-    const double slack = 1e-3;         /* [rad] of the wedges: what rests on a face is not exactly parallel to it */
+    const double slack = 1e-3;         /* [rad] of the wedges: a body that rests on a face is not exactly parallel */
     const double of_faces = of_face > of_hull ? of_face : of_hull;
     if (edge_a >= 0 && of_edges > of_faces + favour) {
         if (flat_is_sharp(t, edge_t, front) && flat_in_wedge(t, edge_t, n_edges, slack)) {

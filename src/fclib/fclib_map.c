@@ -450,8 +450,8 @@ void sti_friction_map_apply(sti_FrictionMap *map, const double *r, bool linear, 
 
 /* ------------------------------------------------------------------ trace(W) */
 
-/* trace(X inv(S) X') = trace(inv(S) X'X) with X = H' inv(M) G, local X = V: what joints take from trace(W). X, n_r x
- * n_l row-major, is work of the caller's.                                                          */
+/* trace(X inv(S) X') = trace(inv(S) X'X) with X = H' inv(M) G, local X = V: the part of trace(W) that joints remove. X,
+ * n_r x n_l row-major, is work of the caller's.                                                          */
 static double trace_of_joints(sti_FrictionMap *map, double *X, double *square)
 {
     const st_FrictionProblem *p = map->problem;

@@ -6,8 +6,8 @@
 
 #include <stiction/friction.h>
 
-/* A solution (r, u), and what its impulses move. Laws: frictionless, coulomb, cone; of bounded rows those without
- * bounds (joints) take part, the others keep their impulse.                                       */
+/* A solution (r, u), and the masses and rows of its bodies. Laws: frictionless, coulomb, cone; of bounded rows those
+ * without bounds (joints) take part, the others keep their impulse.                                       */
 typedef struct sti_Open {
     int n_r, n_contacts;
     const st_ContactLaw *contact; /* rows first .. first + dim - 1 of r, u, weight                  */

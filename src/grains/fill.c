@@ -105,7 +105,7 @@ static st_Status draw_sizes(Fill *f, st_Error *err)
             return sti_fail(err, ST_ERR_ARGUMENT,
                             "%s: packing_fraction %g needs more than %d grains; the last one has a size of %g m",
                             f->owner, fraction, STI_MOST_GRAINS, 2 * r);
-        /* the nearest number: the last one is left out where that is nearer to what is wanted */
+        /* the nearest number: the last one is left out if the volume is then closer to the goal */
         volume += volume_of(f, r);
         if (f->def->number == 0 && n > 0 && volume - wanted > volume_of(f, r) / 2) break;
         STI_TRY(add_ball(f, (st_Vec3){0, 0, 0}, r, err));

@@ -268,7 +268,7 @@ static void merge(sti_Robot *robot)
 
 /* ---- write --------------------------------------------------------------------------------------- */
 
-/* Rounds to 0 what is only rounding error of lengths in metres and unit vectors, because people read the file. */
+/* Replaces rounding errors of lengths in metres and of unit vectors by 0, because people read the file. */
 static double clean(double x)
 {
     return fabs(x) < 4e-16 ? 0 : x;

@@ -72,7 +72,7 @@ typedef struct Lines {
     int number; /* its line number, from 1 */
 } Lines;
 
-/* Returns false at the end of the text and if memory runs out; *status tells which. */
+/* Returns false at the end of the text and if memory runs out; *status shows which. */
 static bool next_line(Lines *lines, st_Status *status, st_Error *err)
 {
     *status = ST_OK;

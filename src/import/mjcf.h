@@ -47,7 +47,7 @@ typedef struct sti_Mjcf {
     bool fit_box;                     /* fitaabb: shapes are fitted to the bounding box of a mesh */
     bool exact_meshes;                /* exactmeshinertia, of old files */
     int first_group, last_group;      /* inertiagrouprange: groups of geoms that have mass */
-    /* <flag>: what is switched off */
+    /* <flag>: parts that are switched off */
     bool no_contact, no_limits, no_equality, no_friction, no_springs, no_dampers, no_actuation, parents_touch;
     bool controls_unlimited;
     bool only_pairs, no_pairs;    /* <option collision>: predefined, dynamic                       */

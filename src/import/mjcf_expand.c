@@ -5,7 +5,7 @@
  *                 a number is appended to names; sensors, actuators and others that refer to the content are copied
  *                 as well
  *     attach      a body or frame of another model (an asset <model>), with a prefix for all its names; its
- *                 defaults, assets and what acts only on it are added; its <compiler> applies to it */
+ *                 defaults, assets and the elements that act only on it are added; its <compiler> applies to it */
 #include "base/number.h"
 #include "import/mjcf.h"
 #include "math/quat.h"

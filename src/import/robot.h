@@ -10,7 +10,7 @@
 
 #include "scene/reader.h"
 
-/* MJCF: the kinds of a geom, by what it touches and by its friction; -1: none. See mjcf_contact.c. */
+/* MJCF: the kinds of a geom, by the geoms that it touches and by its friction; -1: none. See mjcf_contact.c. */
 typedef struct sti_Contacting {
     int filter, surface;
 } sti_Contacting;

@@ -236,7 +236,7 @@ static st_Status add_frames(Sdf *sdf, const Model *model, const Model *base, con
     return ST_OK;
 }
 
-/* What an <include> sets in place of the model. */
+/* Data of the model that an <include> replaces. */
 typedef struct Placement {
     bool posed; /* `pose` is given */
     st_Pose pose;

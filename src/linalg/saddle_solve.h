@@ -3,7 +3,7 @@
  * (math/pair.h).
  *
  * Blocks X are rows x size, row-major: a link's G or Z. Most are three or five rows, balls and hinges, or one, springs,
- * on a body in space, and the compiler unrolls what it knows the sizes of.
+ * on a body in space, and the compiler unrolls loops of known size.
  */
 STI_INLINE void NAME(take_rows)(const double *X, int rows, int size, const NUMBER *v, NUMBER *out)
 {

@@ -192,8 +192,8 @@ void sti_scene_set_shape_pose(st_Scene *scene, int k, const st_Pose *pose);
 void sti_scene_drop_bodies(st_Scene *scene);
 
 const char *sti_kind_name(sti_ObjectKind kind); /* "body", ... */
-/* A hash of the names and types of objects and of what joints, springs and forces act on. It is equal for scenes
- * with compatible states. Masses, coefficients and poses are not included. */
+/* A hash of the names and types of objects and of the objects that joints, springs and forces act on. It is equal for
+ * scenes with compatible states. Masses, coefficients and poses are not included. */
 uint64_t sti_scene_fingerprint(const st_Scene *scene);
 /* The object is added first, its name last, so that a refused name leaves the scene unchanged. */
 st_Status sti_scene_add_name(st_Scene *scene, sti_ObjectKind kind, int scope, const char *name, const char **stored,

@@ -26,7 +26,8 @@ INLINE void gather_rest(int at, const sti_RestBody *body, const int32_t *of, int
     load_eight(from, x);
 }
 
-/* P, T and what is beside them of eight contacts; rho. Bodies get theirs in the order of contacts, whatever WIDTH is.
+/* P, T and the other impulses of eight contacts; rho. Bodies receive theirs in the order of contacts, whatever WIDTH
+ * is.
  */
 static void rest_push(sti_RestBody *body, sti_RestPack *packs, int n_packs)
 {

@@ -1,4 +1,4 @@
-/* small_island.c -- see small_island.h: memory, and what is taken from a graph. */
+/* small_island.c -- see small_island.h: memory, and the data taken from a graph. */
 #include "pile/small_island.h"
 
 #define GROW(name, count) STI_TRY(STI_GROW(&s->allocator, s->name, s->name##_size, (count), err))
@@ -51,7 +51,7 @@ bool sti_small_fits(const sti_Graph *graph)
     return true;
 }
 
-/* Bodies in the order of least degree: what a body touches when it is eliminated touches each other afterwards. All
+/* Bodies in the order of least degree: the neighbours of an eliminated body become neighbours of each other. All
  * blocks that are not zero then get their place.                                                     */
 static st_Status find_order(sti_Small *s, st_Error *err)
 {

@@ -161,8 +161,8 @@ static void small_matrix(sti_Small *s)
     }
 }
 
-/* What Gauss-Jordan elimination of the six rows of a body does to them: rows k are exchanged with `with`; then each is
- * divided, and multiples of it are added to the others.                                              */
+/* Gauss-Jordan elimination of the six rows of a body, as operations on them: rows k are exchanged with `with`; then
+ * each is divided, and multiples of it are added to the others.                                              */
 typedef struct Elimination {
     int with[6];
     double over[6], factor[6][6];

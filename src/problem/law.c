@@ -72,7 +72,7 @@ static bool is_bounded_by_r(const st_ContactLaw *contact)
 }
 
 /* Where r is the larger of the two, r - P(x) is taken as rho u^ + (x - P(x)), x = r - rho u^: the same number without
- * the loss of u^ in r, lest an r of 1e17 solves everything.                                        */
+ * the loss of u^ in r, or an r of 1e17 would solve everything.                                     */
 void sti_law_naturals(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
                       double *out)
 {

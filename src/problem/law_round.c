@@ -33,7 +33,7 @@ static inline void shorten_group(double *x, int n, double now, double limit)
  *     (a - n)^2 + sum_g max(0, |x_g| - mu_g a)^2,      a >= 0,
  * a convex function. Start with all terms active and drop those that turn out not to be. Dropping is
  * final: a term that is negative but counted makes the slope too large, so the true a only grows, and
- * what is inactive at a smaller a stays inactive. Hence at most one round more than groups.        */
+ * a term that is inactive at a smaller a stays inactive. Hence at most one round more than groups.        */
 static void project_on_groups(const st_ContactLaw *contact, double *x)
 {
     sti_Group group[STI_MAX_GROUPS];

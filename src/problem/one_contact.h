@@ -1,7 +1,7 @@
 /* problem/one_contact.h -- one contact alone, exactly: find r with  law( r, W r + b ).
  *
  * W is the contact's own dim x dim block, row-major, with a positive semi-definite symmetric part; b is
- * its velocity were its own impulse 0. What depends on W alone is worked out once (prepare) and used at
+ * its velocity if its own impulse were 0. Numbers that depend on W alone are computed once (prepare) and used at
  * every visit (solve).
  *
  *   dim 1, 2           closed forms                                              one_contact.c
@@ -27,7 +27,7 @@ struct sti_Local {
     const double *vertex; /* polygon laws: 2 n_vertices numbers, counterclockwise                   */
     int n_vertices;
     double prox;       /* added to the tangential diagonal of W, see one_contact.c [u/r]                   */
-    double lorentz[7]; /* cone, dim 3: what one_contact_cone.c keeps                                      */
+    double lorentz[7]; /* cone, dim 3: data of one_contact_cone.c                                         */
 };
 
 /* How many polygon vertices the law needs (0: none), and their coordinates. Contacts with the same law

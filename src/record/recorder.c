@@ -8,8 +8,8 @@
  *
  * and a reader uses the counts, never the extents: incomplete rows are ignored.
  *
- * head.c writes the part before the first step, tables.c has the growing tables; this file decides what becomes
- * rows, and when.
+ * head.c writes the part before the first step, tables.c has the growing tables; this file decides which
+ * data becomes rows, and when.
  */
 #include "base/clock.h"
 #include "base/utf8.h"

@@ -18,7 +18,7 @@ st_Status sti_tables_fail(sti_Tables *tables, const char *what, st_Error *err)
     return sti_fail(err, ST_ERR_FILE, "%s: %s failed: %s", tables->path, what, sti_hdf_reason(reason, sizeof reason));
 }
 
-/* Bytes reserved ahead, so that most steps reserve nothing. At least so much is needed for what HDF5 itself writes
+/* Bytes reserved ahead, so that most steps reserve nothing. HDF5 itself writes at least so much
  * in a flush: headers and indices of all tables. Every flush truncates the file to its true length. */
 #define RESERVE_AHEAD (1 << 20)
 #define RESERVE_HEADS (1 << 15)

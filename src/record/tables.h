@@ -54,7 +54,7 @@ static inline int64_t sti_table_rows(const sti_Tables *tables, sti_Table table)
     return (int64_t)tables->stream[table].rows;
 }
 
-/* Reserves space on the disk for so many more bytes and for what HDF5 itself writes. After a failed write HDF5 1.10
+/* Reserves space on the disk for so many more bytes and for the data of HDF5 itself. After a failed write HDF5 1.10
  * can neither flush nor close a file, and crashes when the program ends. So a full disk is found here, before. */
 st_Status sti_tables_reserve(sti_Tables *tables, int64_t bytes, st_Error *err);
 

@@ -182,7 +182,7 @@ typedef struct Exact {
     double *u;
 } Exact;
 
-/* u = H'(v + step) + C r + w, and in the norm of `natural` what of it is still uncertain: a millionth of the
+/* u = H'(v + step) + C r + w, and its uncertainty in the norm of `natural`: a millionth of the
  * correction.                                                                                       */
 static double exact_velocity(const sti_Reduction *reduction, const double *r, const double *v, Exact *x)
 {

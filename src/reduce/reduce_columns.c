@@ -1,4 +1,4 @@
-/* reduce_columns.c -- H and Y by contacts, and what they give: W = H'Y + C, b = H'v_free + w, and W r + b. Only the
+/* reduce_columns.c -- H and Y by contacts, and their products: W = H'Y + C, b = H'v_free + w, and W r + b. Only the
  * diagonal blocks of W are formed, except by sti_reduction_form_W.
  *
  *     Y = dv/dr: column by column the saddle point system with a = column of H, c = 0 (saddle.h)
@@ -235,7 +235,7 @@ st_Status sti_columns_rho(sti_ReductionMemory *m, st_Error *err)
     return ST_OK;
 }
 
-/* w as the problem has it, with what joints impose, and b. */
+/* w of the problem with the velocities that joints impose, and b. */
 void sti_columns_b(sti_ReductionMemory *m)
 {
     const st_Problem *p = m->problem;

@@ -48,7 +48,7 @@ typedef struct Uniform {
     double rho[2], sum[2]; /* sums of squares */
 } Uniform;
 
-/* What contact c adds to all of these; uniform may be NULL. */
+/* Adds contact c to all of these; uniform may be NULL. */
 static inline void judge_contact(const st_Problem *p, int c, const double *r, const double *u, double rho,
                                  sti_GraphError *error, Uniform *uniform, st_Residual *out)
 {

@@ -295,7 +295,7 @@ static bool has_unequal_masses(const sti_Task *task)
 /* ------------------------------------------------------------------ a budget */
 
 /* Residuals. good: accepted if an exact solution is expensive. fair: accepted if newton, although cheap, did not get
- * below it. enough: what sweeps of a pile may leave to the next step. Errors accumulate in sheared grains: with 0.05
+ * below it. enough: sweeps of a pile may leave this to the next step. Errors accumulate in sheared grains: with 0.05
  * the friction of a sheared bed is 0.26, with 0.01 it is 0.33, the same as with a residual of 1e-3; a pile of spheres
  * then takes 16 % longer (docs/performance.md). rough: the first sweeps replace such a start. */
 static const double good = 1e-4, fair = 1e-3, enough = 0.01, rough = 0.05;

@@ -749,11 +749,11 @@ STI_CLONES static bool solve_system(double *F, int n, int stride)
 
 /* Rows of contacts that stick come first: there A = 0 and B = diag(rho), so that
  *
- *     (S + alpha E)_ss d_s + S_sg d_g = -F_s/rho - c_s         c: what the rows that are known move
+ *     (S + alpha E)_ss d_s + S_sg d_g = -F_s/rho - c_s         c: the part of the rows that are known
  *     B (S_gs d_s + S_gg d_g + c_g) + (A + alpha B E) d_g = -F_g
  *
- * and d_s is eliminated by a symmetric factor, of which only the upper triangle is formed. What slides is left for a
- * factor with pivots. False: a pivot is lost in rounding; `all`: nothing is treated as sticking.     */
+ * and d_s is eliminated by a symmetric factor, of which only the upper triangle is formed. Sliding contacts are left
+ * for a factor with pivots. False: a pivot is lost in rounding; `all`: nothing is treated as sticking.     */
 STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, double alpha, int n, bool all)
 {
     const int stride = d->stride;

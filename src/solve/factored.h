@@ -37,8 +37,8 @@ typedef struct sti_Room {
 } sti_Room;
 #define STI_ROOM(pointer, n) ((sti_Room){&(pointer), (n), sizeof *(pointer)})
 
-/* Form W, where it is not yet, and the LU's room for all contacts at once, lest it grows when more of them close.
- * False in *formed where W has too many blocks: the solver then leaves r as it is.                       */
+/* Forms W if it is not known yet, and reserves memory of the LU for all contacts, so that it does not grow when more of
+ * them close. *formed is false if W has too many blocks: the solver then leaves r unchanged.                        */
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
 /* Likewise for solvers that do not need W if the problem is a graph. This is the case if f->by_bodies is set. */

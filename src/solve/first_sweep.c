@@ -46,7 +46,7 @@ bool sti_first_sweep(const st_LocalProblem *local, const st_SolverDef *def, cons
 
     int sweeps = 0;
     for (bool settled = false; !settled;) {
-        double moved = 0.0; /* what contacts solved later have changed, as part of the residual: rho |change of u| */
+        double moved = 0.0; /* the change by contacts solved later, as part of the residual: rho |change of u| */
         if (sweeps++ == SWEEPS) return false;
         for (int c = 0; c < contacts; c++) {
             const int first = local->contact[c].first, dim = local->contact[c].dim;

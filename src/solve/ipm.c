@@ -1,6 +1,6 @@
 /* ipm.c -- an interior point method on second-order cones, for friction without fixed-point rounds.
  *
- * Each contact's set of impulses is a product of Lorentz cones L behind a linear map, z = G r + g:
+ * Each contact's set of impulses is the preimage of a product of Lorentz cones L by a linear map, z = G r + g:
  *
  *     coulomb, cone   z = (mu r_n, r_T);  rolling, spinning: more of them (mu_roll r_n, r_R), (mu_spin r_n, r_S)
  *     frictionless    z = r_n             bounded: z = r - lo and z = hi - r
@@ -18,7 +18,7 @@
  * smoothed by the size of nu, and S = I + mu e_n (u_T/|u_T|)' is its derivative; cone: S = I. (Odd attempts take
  * S = I, which is a fixed point on the shift in step with the path: slower at the end, hardly ever lost.) (1) is not
  * symmetric then, nor is W in many files, so it is factorised by LU (math/sparse_lu.h). The path ends inside the face
- * of solutions, not at its border: where contacts are redundant that is what other methods lack.
+ * of solutions, not at its border, which other methods do not achieve if contacts are redundant.
  */
 #include "problem/law.h"
 #include "solve/factored.h"

@@ -55,7 +55,7 @@ st_Status sti_islands_create(const st_SolverDef *def, bool split, sti_Stop *stop
     s->stop = stop;
     for (int k = 0; k < st_solver_count(); k++) /* the caller's string may go */
         if (def->name != NULL && strcmp(st_solver_name(k), def->name) == 0) s->def.name = st_solver_name(k);
-    /* the first worker, at which the whole is solved as well, and what else there is before any part */
+    /* the first worker also solves problems as a whole */
     st_Status status = sti_workers_make(s, 1, err);
     if (status == ST_OK) status = sti_linear_create(&s->allocator, &s->linear, err);
     if (status == ST_OK) status = STI_GROW(&s->allocator, s->island, s->island_size, 2, err);

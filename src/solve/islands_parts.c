@@ -348,7 +348,7 @@ static void try_part(Worker *d, int part, int threads, st_Solution *solution)
 
 /* ------------------------------------------------------------------ all of them */
 
-/* What parts before this one weigh. */
+/* The weight of all parts before this one. */
 static int64_t weight_before(const sti_Islands *s, int part)
 {
     return (int64_t)s->blocks.first[part] + s->rows.first[part] + s->contacts.first[part];

@@ -34,7 +34,7 @@ struct st_Solver {
     sti_Work work;     /* of the solve under way                                                   */
     double left;       /* likewise                                                                 */
     double parameter[N_KINDS][STI_MOST_PARAMETERS];
-    double *r; /* the answer, until it is handed over; its v, l and u are in reduction->judged      */
+    double *r; /* the answer, until it is copied; its v, l and u are in reduction->judged           */
     int64_t r_size;
 };
 
@@ -355,7 +355,7 @@ static void copy(const st_Solver *solver, double *to, const double *from, int n)
     if (to != NULL && to != from) sti_team_copy(solver->def.threads, to, from, n);
 }
 
-/* Copy r, u and what is known of them to the caller, if all of it is finite. */
+/* Copies r, u and their report to the caller, if all numbers are finite. */
 static st_Status copy_answer(const st_Solver *solver, const st_SolveInfo *found, st_Solution *solution,
                              st_SolveInfo *info, st_Error *err)
 {

@@ -663,7 +663,7 @@ static void gather_velocities(const sti_World *world, const double *from, double
         if (world->body[b].n_dofs == 6) memcpy(v + world->body[b].v_first, from + 6 * (int64_t)(b - 1), 6 * sizeof *v);
 }
 
-/* Where driven bodies go in the step: velocities that lead from where they are to where their motors want them. */
+/* Motion of driven bodies in the step: velocities that lead from their positions to the targets of their motors. */
 static st_Status drive_bodies(const sti_Model *model, const sti_State *state, const sti_StepWork *work, double h,
                               double end, st_Error *err)
 {

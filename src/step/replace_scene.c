@@ -79,7 +79,7 @@ static int by_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Copies what lasts from the state and work of the system to those of the next one. */
+/* Copies the lasting parts of the state and work of the system to those of the next one. */
 static st_Status carry(const sti_State *state, const sti_StepWork *work, const sti_Model *model, sti_State *next,
                        sti_StepWork *next_work, Moved *moved, st_Error *err)
 {

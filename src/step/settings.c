@@ -549,7 +549,7 @@ st_Status st_setting_set(st_SystemDef *def, const char *key, const st_SettingVal
  *
  * With d the mean width of the shapes that can move and g gravity, sqrt(g d) is the speed of a fall by half a width:
  *
- *     margin             RELATIVE_MARGIN of the smaller shape of a pair, and what gravity closes in a few steps
+ *     margin             RELATIVE_MARGIN of the smaller shape of a pair, and the gap that gravity closes in a few steps
  *     slop               a dead band for overlaps alone, pair by pair: warm_start.c
  *     correction_speed   sqrt(g d)               restitution_speed   1e-3 sqrt(g d)
  *     sleep_speed        1e-4 sqrt(g d)          active_gap          1e-7 d

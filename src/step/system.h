@@ -1,8 +1,8 @@
 /* step/system.h -- the data of a simulation, shared by the files of step/.
  *
- *     st_System = model   what stays while it runs: settings, equations of motion, the compiled scene
+ *     st_System = model   fixed while it runs: settings, equations of motion, the compiled scene
  *               + state   all that the next step depends on: save.c writes it, and nothing else
- *               + work    memory of a step, and what reports of the last one read
+ *               + work    memory of a step, and data for reports of the last one
  *
  * A step computes into work.q_new, v_new and `trial`; only when all of it succeeded are they exchanged with the state.
  * If the step fails, all other changes are undone (sti_save, sti_restore). There are two exceptions: sleepers that it
@@ -72,7 +72,7 @@ typedef struct sti_Modes {
 typedef struct sti_Works {
     double friction, given, damping, impact, correction, scheme;
     double unexplained; /* of a whole step: the change of energy less all of the above */
-    double gained;      /* order two: energy that steps gained without a source, less what later ones lost; >= 0 */
+    double gained;      /* order two: energy that steps gained without a source, less later losses; >= 0          */
     double largest;     /* largest energy at hand (energy_guard.c) of all steps with a gain                     */
 } sti_Works;
 
@@ -264,7 +264,7 @@ typedef struct sti_Projection {
     double *step, *error;    /* n_v: the Newton step; from q_new to q_from        */
 } sti_Projection;
 
-/* ---- what happens within a step ------------------------------------------------------------------- */
+/* ---- events within a step ------------------------------------------------------------------------- */
 
 /* Speculative steps: contacts that may close within the step are in its problem (contact_selection.c). */
 typedef struct sti_Ahead {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_mpi.sh PROGRAM -- `mpirun stiction run`: the state of two and three ranks is that of one, one recording is
-# written, refusals are said once, and what was recorded is there after Ctrl-C and after kill -9 of a rank.
+# written, refusals are printed once, and recorded steps are kept after Ctrl-C and after kill -9 of a rank.
 # Skipped (77) where there is no mpirun, or the program was built without MPI.
 set -eu
 program=$1
@@ -49,7 +49,7 @@ for signal in INT KILL; do
     sleep 2
     if [ $signal = INT ]; then kill -INT $run; else pkill -KILL -n -f "run pile.json --set simulation/end=1000 -o KILL.h5"; fi
     wait $run && fail "a run that was ended by SIG$signal says that all is well"
-    for wait in $(seq 100); do # mpirun ends before the other rank is gone from the table of processes
+    for wait in $(seq 100); do # mpirun ends before the other rank has left the table of processes
         pgrep -f "run pile.json --set simulation/end=1000 -o $signal.h5" >/dev/null || break
         [ "$wait" -lt 100 ] || fail "a rank is left 10 s after SIG$signal"
         sleep 0.1

@@ -419,7 +419,7 @@ static void half_a_file_is_never_left(void **state)
     closedir(dir);
 }
 
-/* Without a browser or ffmpeg: the message names what to install. */
+/* Without a browser or ffmpeg: the message names the package to install. */
 static void missing_tools_are_named(void **state)
 {
     Program *p = *state;

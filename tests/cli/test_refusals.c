@@ -214,7 +214,7 @@ static void usage_that_is_wrong(void **state)
         {{"run", "a", "--picture", "x.svg", "--picture=y.svg"}, "--picture is given twice"},
         {{"run", "a", "--every", "2", "--every=3"}, "--every is given twice"},
         {{"plot", "a.h5", "-x", "kinetic"}, "-x needs curves to draw"},
-        {{"plot", "a.h5", "-ykinetic"}, "a.h5: cannot be read"}, /* the file comes before what is done with it */
+        {{"plot", "a.h5", "-ykinetic"}, "a.h5: cannot be read"}, /* the file is checked before the operation */
         {{"render", "a.h5", "-ox.png", "--fps", "3"}, "--fps and --speed are for films"},
         {{"render", "a.h5", "-ox.jpg", "--to", "3"}, "are for films"},
         {{"render", "a.h5", "-ox.mp4", "--at", "3"}, "--at is for one picture"},

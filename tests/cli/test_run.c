@@ -322,7 +322,7 @@ static void full_disk_is_said(void **state)
     check_contains(p->err, "standard output");
 }
 
-/* stiction run ... | head -1, when head has gone before anything is written. */
+/* stiction run ... | head -1, if head ends before anything is written. */
 static void closed_pipe_is_no_failure(void **state)
 {
     Program *p = *state;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_deb.sh [FOLDER] -- the Debian packages in FOLDER (make deb): lintian has nothing to say, and installed into an empty
+# test_deb.sh [FOLDER] -- the Debian packages in FOLDER (make deb): lintian prints nothing, and installed into an empty
 # root they are all there and work. Without FOLDER they are built first, which takes minutes: only in `make test-full`.
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)

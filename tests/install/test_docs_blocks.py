@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""test_docs_blocks.py PROGRAM [PAGE...] -- what the pages show runs: shell, Python and scenes, page by page, from top to bottom, in
-an empty folder of each page's own. A JSON block is saved under the name that stands in backquotes before it, with the robots
-of the examples that it names. C without a main() is compiled in a function that has what it uses. A block that begins with ```sh skip
+"""test_docs_blocks.py PROGRAM [PAGE...] -- runs the blocks of the pages: shell, Python and scenes, page by page, from top to bottom, in
+an empty folder for each page. A JSON block is saved under the name in backquotes before it, with the robots
+of the examples that it names. C without a main() is compiled in a function with the variables that it uses. A block that begins with ```sh skip
 is not run (it installs, opens a window, or needs a device); one with ```python needs MODULE only where there is that module. No
 pages: the start and the tutorials, and with ST_TEST_FULL in the environment all pages of docs/ that have such blocks."""
 import importlib.util
@@ -23,7 +23,7 @@ void part(st_Scene *scene, st_SystemDef system_def, st_Batch *batch, st_Error er
 
 
 def blocks(text):
-    """(kind, rest of the line, code, what stands before it) of every fenced block."""
+    """(kind, rest of the line, code, text before it) of every fenced block."""
     end = 0
     for found in re.finditer(r"^```(\w+)([^\n]*)\n(.*?)^```$", text, re.S | re.M):
         yield found.group(1), found.group(2).strip(), found.group(3), text[end : found.start()]

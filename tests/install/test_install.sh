@@ -31,7 +31,7 @@ for file in bin/stiction include/stiction/stiction.h include/stiction/io.h share
 done
 if command -v bash >/dev/null; then
     echo "* completion in bash"
-    # offered WORD...: what is offered for the last one
+    # offered WORD...: the completions offered for the last one
     offered() {
         PATH="$shared/bin:$PATH" bash -c '. "$0"; COMP_WORDS=(stiction "$@"); COMP_CWORD=$#; _stiction; echo "${COMPREPLY[@]}"' \
             "$shared/share/bash-completion/completions/stiction" "$@"
@@ -156,7 +156,7 @@ linked_as static use_stiction-io-static
 
 echo "* a program without any shared library"
 export PKG_CONFIG_PATH="$static/$libdir/pkgconfig"
-archives=yes # of what the core needs
+archives=yes # of the dependencies of the core
 for name in m amd suitesparseconfig gomp; do
     [ -f "$("$CC" -print-file-name=lib$name.a)" ] || archives="no lib$name.a"
 done

@@ -1,6 +1,6 @@
 #!/bin/sh
 # test_pip.sh BUILD -- `pip install .` into a fresh virtual environment, without network: module, program, examples and
-# headers are there and work. What is built in BUILD is put into the wheel. Ends with 77 (skipped), saying why, where
+# headers are there and work. The files built in BUILD are put into the wheel. Ends with 77 (skipped) and the reason if
 # Python has no venv.
 set -eu
 build=$1

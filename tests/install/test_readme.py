@@ -21,7 +21,7 @@ full = bool(os.environ.get("ST_TEST_FULL"))
 
 
 def commands(text):
-    """Lines of indented blocks, and what is in backquotes in tables and text, without their comments."""
+    """Lines of indented blocks, and text in backquotes in tables and paragraphs, without their comments."""
     text = re.sub(r"^```.*?^```$", "", text, flags=re.S | re.M)
     for line in re.findall(r"^    (\S.*)$", text, re.M):
         yield from re.sub(r"\s+#.*", "", line).split(" && ")

@@ -1,4 +1,4 @@
-"""What the tests of the Python module share: scenes, and where things are."""
+"""Shared by the tests of the Python module: scenes, and paths."""
 import os
 import pathlib
 
@@ -25,7 +25,7 @@ def box(**simulation):
 
 
 def pendulum():
-    """A rod of 1 kg hinged at its upper end, with a motor that gives the torque it is told, and a force to push it."""
+    """A rod of 1 kg hinged at its upper end, with a motor that gives the torque it is set to, and a force to push it."""
     return {
         "simulation": {"h": 1e-3},
         "bodies": [{"name": "rod", "position": [0, 0, -0.5], "mass": 1, "inertia": [1 / 12, 1 / 12, 1e-3]}],

@@ -1,4 +1,4 @@
-"""The Python of docs/python.md runs as it stands there, block after block."""
+"""The Python of docs/python.md runs unchanged, block after block."""
 import os
 import re
 import tempfile

@@ -73,7 +73,7 @@ class Interface(unittest.TestCase):
         numpy.testing.assert_allclose(x[:, 1], 0.5 * 1e-4 * 4 * 5 / 2, rtol=1e-12)
         before = x.copy()
         env.step(numpy.zeros((N, 1)))
-        numpy.testing.assert_array_equal(x, before)  # what was given does not change
+        numpy.testing.assert_array_equal(x, before)  # arguments do not change
 
     def test_actions_are_clipped_to_their_space(self):
         env = make()

@@ -49,7 +49,7 @@ JUNK = [
     slice(None, None, 0),
     slice(5, -9, -3),
 ]
-LONG = {"step", "run"}  # these are told a number of steps: a large one is not junk but patience
+LONG = {"step", "run"}  # these take a number of steps: a large one is not junk but patience
 
 
 class Junk(unittest.TestCase):

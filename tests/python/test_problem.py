@@ -13,7 +13,7 @@ IDENTITY = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
 class Coo:
-    """What of scipy.sparse is asked for."""
+    """The part of scipy.sparse that is used."""
 
     def __init__(self, dense):
         self.shape = (len(dense), len(dense[0]))
@@ -62,7 +62,7 @@ class Friction(unittest.TestCase):
         q = [rng.uniform(-1, 1) for _ in range(3 * n)]
         triplets = [(x, i, j) for i, row in enumerate(W) for j, x in enumerate(row)]
         rng.shuffle(triplets)
-        halves = [(x / 2, i, j) for x, i, j in triplets] * 2  # what stands twice is added
+        halves = [(x / 2, i, j) for x, i, j in triplets] * 2  # entries at the same place are added
         flat = memoryview(array.array("d", sum(W, [])).tobytes()).cast("d", (3 * n, 3 * n))
         answers = []
         for form in (
@@ -310,7 +310,7 @@ class Solvers(unittest.TestCase):
             data, rows, first = problem.matrix()
             return start
 
-        self.assertFalse(self.problem.solve(matrix).converged)  # what it returns is judged, not believed
+        self.assertFalse(self.problem.solve(matrix).converged)  # its result is judged, not believed
         self.assertEqual(len(first), 13)
         W = stiction.FrictionProblem([0.4] * 4, W=(data, rows, first), q=[0.0] * 12).W
         self.assertEqual(list(W[0]), list(self.problem.W[0]))

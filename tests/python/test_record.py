@@ -1,4 +1,4 @@
-"""Recordings: what was stepped is what is read back, however the run ends."""
+"""Recordings: the steps that are read back are those of the run, however it ends."""
 import inspect
 import json
 import os
@@ -41,7 +41,7 @@ class Recordings(unittest.TestCase):
             self.assertEqual(recording.settings["h"], 1e-3)
             self.assertEqual([b["name"] for b in recording.model["bodies"]][-4:], list(system.scene.bodies))
             steps = recording.steps()
-        self.assertEqual(len(steps), 61)  # what was read stays
+        self.assertEqual(len(steps), 61)  # data read before stays
         for call in (recording.steps, recording.poses, lambda: recording.info, recording.scene, recording.curves):
             self.assertRaises(ValueError, call)
 

@@ -58,7 +58,7 @@ class Render(unittest.TestCase):
         system = ball(3, 4)
         picture = system.render()
         self.assertEqual(picture.shape, (480, 640, 3))
-        self.assertTrue(blue_pixels(picture))  # the camera finds what there is
+        self.assertTrue(blue_pixels(picture))  # the camera finds the bodies
         self.assertEqual(bytes(memoryview(picture)), bytes(memoryview(system.render())))
         empty = stiction.Scene.from_dict({"ground": [{"type": "plane"}], "bodies": [{"name": "a", "mass": 1, "inertia": 1}]})
         self.assertEqual(empty.system().render(32, 16).shape, (16, 32, 3))
@@ -85,7 +85,7 @@ class Render(unittest.TestCase):
     def test_frames_go_to_ffmpeg(self):
         with tempfile.TemporaryDirectory() as folder:
             tool, path = os.path.join(folder, "ffmpeg"), os.path.join(folder, "film.mp4")
-            with open(tool, "w", encoding="utf-8") as file:  # keeps what it is given
+            with open(tool, "w", encoding="utf-8") as file:  # keeps the given view
                 file.write('#!/bin/sh\nfor last; do :; done\ncase $last in *.bad) echo no such codec >&2; exit 1;; esac\n'
                            'exec cat >"$last"\n')
             os.chmod(tool, 0o755)

@@ -1,4 +1,4 @@
-"""Scenes: files, texts, dicts, overrides, settings; what is wrong is said."""
+"""Scenes: files, texts, dicts, overrides, settings; errors are reported."""
 import os
 import pathlib
 import pickle
@@ -37,7 +37,7 @@ class Reading(unittest.TestCase):
         self.assertGreater(len(paths), 1)
         for path in paths:
             scene = stiction.Scene(path)
-            # what it means, without the robot; its meshes lie beside
+            # its meaning, without the robot; its meshes are beside it
             plain = stiction.Scene.from_dict(scene.to_dict(), label=str(path.with_suffix(".json")))
             self.assertEqual((scene.name, dict(scene.joints)), (plain.name, dict(plain.joints)))
             first, second = scene.system(), plain.system()
@@ -107,7 +107,7 @@ class Reading(unittest.TestCase):
         self.assertEqual(caught.exception.status, "format")
         self.assertEqual(caught.exception.line, 2)
         self.assertIn("bad.json:2", str(caught.exception))
-        self.assertIn("mass", str(caught.exception))  # what was meant
+        self.assertIn("mass", str(caught.exception))  # the name that was meant
 
     def test_nan_is_refused(self):
         scene = support.box()

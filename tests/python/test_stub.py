@@ -1,4 +1,4 @@
-"""stiction.pyi says what the module has: every name, every argument with its default, every field of every report; and
+"""stiction.pyi lists the contents of the module: every name, every argument with its default, every field of every report; and
 everything has a docstring."""
 import ast
 import inspect

@@ -181,7 +181,7 @@ class State(unittest.TestCase):
         self.assertTrue(view.readonly)
         self.assertEqual((view.format, view.shape), ("d", (7,)))
         del system, before
-        self.assertEqual(view.tolist()[2], 0.1)  # it holds what it shows
+        self.assertEqual(view.tolist()[2], 0.1)  # it keeps the data it shows
 
     def test_who_asks_for_one_block_does_not_get_strides(self):
         system = support.system(support.box())

@@ -28,7 +28,7 @@ class Threads(unittest.TestCase):
         self.assertAlmostEqual(system.time, 6, 6)
 
     def test_a_system_that_begins_to_step_while_it_is_to_be_recorded(self):
-        """What record() asks Python for, the scene's name, lets another thread in: it may step by then."""
+        """record() reads the name of the scene from Python, which lets another thread step."""
         system, loads, threads = support.system(support.drop(12)), json.loads, []
 
         def busy():

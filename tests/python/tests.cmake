@@ -1,7 +1,7 @@
 # Tests and examples of the Python module, with the Python it was built for.
 
-# A module with AddressSanitizer in it needs it loaded before Python itself; what Python leaves behind when it ends is not
-# ours, and its own pools of memory would hide what is.
+# A module with AddressSanitizer in it needs it loaded before Python itself; memory that Python does not free when it ends is not
+# ours, and its own pools of memory would hide leaks of ours.
 set(PYTHON_ENVIRONMENT PYTHONPATH=${PROJECT_BINARY_DIR}/python PYTHONDONTWRITEBYTECODE=1 OMP_WAIT_POLICY=passive)
 if(ST_SANITIZE)
   execute_process(COMMAND ${CMAKE_C_COMPILER} -print-file-name=libasan.so OUTPUT_VARIABLE asan
@@ -14,7 +14,7 @@ if(ST_SANITIZE)
        ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1)
 endif()
 
-# The interpreter itself: what is found may be a script that starts it, as of pyenv.
+# The interpreter itself: the program found may be a script that starts it, as that of pyenv.
 execute_process(COMMAND ${Python3_EXECUTABLE} -c "import sys; print(sys.executable)" OUTPUT_VARIABLE python
                 OUTPUT_STRIP_TRAILING_WHITESPACE)
 

@@ -93,7 +93,7 @@ static bool opens(const char *path, const char *folder)
 
 typedef enum Damage { MANY, FEW, EMPTY, DEEP, VARIABLE, OTHER, WIDE, ABSENT, N_DAMAGES } Damage;
 
-/* A type and a space that are not what `type` and `space` were; close both. */
+/* A type and a space other than `type` and `space`; close both. */
 static void spoil(Damage damage, hid_t was, hid_t *type, hid_t *space)
 {
     hsize_t many = 8000, few = 0, deep[4] = {2, 3, 2, 2};

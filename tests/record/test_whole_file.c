@@ -1,4 +1,4 @@
-/* Files that are complete or absent: what is left of one when writing is stopped by any cause. */
+/* Files are complete or absent, if writing is stopped by any cause. */
 #include "check.h"
 
 #include "record/whole_file.h"

@@ -331,7 +331,7 @@ static void the_small_ones_do_what_they_say(void **state)
     close_run(&run);
 }
 
-/* The arm comes to lie on its cone, whose torque carries it; the stick stands in the corner of its gate. */
+/* The arm comes to lie on its cone, whose torque carries it; the stick rests in the corner of its gate. */
 static void stops_of_two_angles(void **state)
 {
     (void)state;

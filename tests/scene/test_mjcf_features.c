@@ -339,7 +339,7 @@ static void sensors_at_rest(void **state)
     assert_int_equal(st_system_create(robot.scene, &robot.def, &system, NULL), ST_OK);
     for (int k = 0; k < 200; k++)
         assert_int_equal(st_system_step(system, 1e-3, NULL, NULL), ST_OK);
-    check_close(sensed(&robot, system, "acc", 0), -9.81, 1e-6); /* what holds it acts upwards */
+    check_close(sensed(&robot, system, "acc", 0), -9.81, 1e-6); /* its support acts upwards */
     check_close(sensed(&robot, system, "acc", 2), 0, 1e-6);
     check_close(sensed(&robot, system, "gyro", 1), 0, 1e-6);
     check_close(sensed(&robot, system, "f", 2), 9.81, 1e-6);
@@ -855,7 +855,7 @@ static void builtin_meshes(void **state)
         check_close(body(&robot, "b").mass, cases[k].volume, 1e-12 * cases[k].volume);
         st_scene_destroy(robot.scene);
     }
-    /* Numbers that are no corners were read behind the end of the vertices. */
+    /* Numbers that are no corners were read beyond the end of the vertices. */
     static const char *const corners[] = {"4", "-1", "0.5", "1e300", "nan"};
     for (size_t k = 0; k < sizeof corners / sizeof corners[0]; k++) {
         char text[400];

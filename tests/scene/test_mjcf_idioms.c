@@ -1,5 +1,5 @@
 /* How robot files of public collections are written: text that strict XML refuses, names and files left out, forces at
- * sites and adhesion in keyframes, bodies without mass. Each against what can be computed by hand. */
+ * sites and adhesion in keyframes, bodies without mass. Each against a computation by hand. */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
 #include "robot_check.h"
 

@@ -187,7 +187,7 @@ static void test_scene_numbers(void **state)
     }
 }
 
-/* ---- the C API: a ball, a crate and a wheel with what may act on them, one number of one def exchanged ---- */
+/* ---- the C API: a ball, a crate and a wheel with all that may act on them, one number of one def exchanged ---- */
 
 typedef struct Defs {
     st_BodyDef body;

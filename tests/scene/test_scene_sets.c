@@ -1,4 +1,4 @@
-/* Overrides of the command line: what they reach, and the messages if they reach nothing. */
+/* Overrides of the command line: the members that they reach, and the messages if they reach nothing. */
 #include "scene_check.h"
 
 static const char scene_text[] =

@@ -130,7 +130,7 @@ static json_t *load_schema(void)
 static void compare(const json_t *schema, json_t *tree, const char *what)
 {
     static const char *const beyond[] = {
-        "no body of that name", /* what a schema of this kind cannot express: references, */
+        "no body of that name", /* not expressible in a schema of this kind: references,  */
         "no joint of that name",
         "no material of that name",
         "must couple two joints",
@@ -163,7 +163,7 @@ static void compare(const json_t *schema, json_t *tree, const char *what)
         "but mass is not",
         "control characters",
         "is inf",           /* lengths that overflow, */
-        "cannot be opened", /* what is in files */
+        "cannot be opened", /* contents of files */
         "has no such joint",
         "must be from -2 to 2",
     };

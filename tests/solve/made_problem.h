@@ -1,4 +1,4 @@
-/* tests/solve/made_problem.h -- small step problems held densely, handed out in the library's layout, and
+/* tests/solve/made_problem.h -- small step problems stored densely, returned in the library's layout, and
  * a reference that solves them by plain Gaussian elimination in quadruple precision. (Long double is not
  * enough: at a mass ratio of 1e8 its own answers differ in the tenth digit.)
  */

@@ -118,7 +118,7 @@ static void test_auto_solves_all(void **state)
 }
 
 /* Coulomb's law in the plane is linear: Lemke's method solves it exactly, without a start and without a step length.
- * With W singular it may end on a ray, and says so. */
+ * With W singular it may end on a ray, and reports this. */
 static void lemke_solves_the_plane(void **state)
 {
     (void)state;

@@ -17,7 +17,7 @@ typedef struct Pile {
     st_FrictionProblem problem;
 } Pile;
 
-/* One row of contact c: entries left out at random, lest all rows look alike; the first of each body is kept. */
+/* One row of contact c: entries left out at random, so that rows differ; the first of each body is kept. */
 static void add_row(Pile *pile, int row, const int body[2], check_Random *random, double left_out)
 {
     int64_t at = pile->Hp[row];

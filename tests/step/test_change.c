@@ -254,7 +254,7 @@ static void add_hinge(Run *run, const char *name, const char *body, st_Vec3 poin
     check_ok(st_scene_add_joint(run->scene, &joint, NULL, &run->err), run->err);
 }
 
-/* Its hinge gone, a pendulum flies on: with v += -g h, x += h v its centre is at x + T v, z + T v_z - g h^2 n (n + 1)/2
+/* Without its hinge a pendulum flies on: with v += -g h, x += h v its centre is at x + T v, z + T v_z - g h^2 n (n + 1)/2
  * after n steps, and it turns at the rate it had about its axis.                                   */
 static void a_pendulum_is_let_go(void **state)
 {
@@ -529,7 +529,7 @@ static void grains_come_and_go(void **state)
     }
 }
 
-/* Sleepers wake: the floor under them may be gone. */
+/* Sleepers wake: the floor under them may have been removed. */
 /* A ball slides down a dome of radius R, without friction: the dome falls away under it by (v h)^2 / 2 R a step, which
  * the next step closes at a speed that its weight explains. That is no landing, not for an integrator of order two that
  * has just started anew either, as long as it is known that the contact carried.                  */

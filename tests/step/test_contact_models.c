@@ -387,8 +387,8 @@ static void least_norm_of_the_table(void **state)
     }
 }
 
-/* A table that slides, solved loosely: feet that bear a load move by what the tolerance leaves, and are not taken for
- * open. The weight is borne, to what the solver left of it: its residual is against the speed of 0.5 m/s of four feet,
+/* A table that slides, solved loosely: feet that bear a load move within the tolerance, and are not taken for
+ * open. The weight is borne, up to the error of the solver: its residual is against the speed of 0.5 m/s of four feet,
  * g h is 0.1 m/s. */
 static void least_norm_of_loose_solutions(void **state)
 {
@@ -497,7 +497,7 @@ static void dampers_creep(void **state)
     }
 }
 
-/* A ball dropped on a spring of k h^2/m = 0.01: what it loses in height and speed is in the spring; the total falls,
+/* A ball dropped on a spring of k h^2/m = 0.01: the energy lost in height and speed is in the spring; the total falls,
  * in contact most (the implicit spring damps), and never rises. */
 static void springs_of_contacts_hold_energy(void **state)
 {

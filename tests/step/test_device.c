@@ -471,7 +471,7 @@ static void a_bowl_of_triangles_holds(void **state)
 }
 
 /* A column of five boxes stands where it was put; a box on a slope of 0.4 stays with mu = 0.5, and slides down one of
- * 0.7 by g (sin - mu cos) t^2 / 2; a capsule rolls down it at 2/3 of what it would slide without friction, as a
+ * 0.7 by g (sin - mu cos) t^2 / 2; a capsule rolls down it at 2/3 of the speed of sliding without friction, as a
  * cylinder does (its ends are rounded: its own inertia). */
 static void boxes_stand_and_slide(void **state)
 {

@@ -107,7 +107,7 @@ static void bounces(void **state)
 }
 
 /* Euler's velocity is constant in a step: a ball that falls 0.2 m lands in step n, the first with g h^2 n (n + 1)/2 >=
- * 0.2, at n h g. The scheme gives what this speed has more than that of the fall. */
+ * 0.2, at n h g. The scheme gives the energy of this speed beyond that of the fall. */
 static void located_landings(void **state)
 {
     (void)state;

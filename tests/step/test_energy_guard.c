@@ -366,7 +366,7 @@ static void gains_of_many_steps_are_limited(void **state)
 
 /* A flat four-bar of 2 mm, pushed by one of its cranks. Near the singular position drift correction swung up, with a
  * gain in every second step that it explained itself: 300 times the energy of the start. Now all steps together gain no
- * more than what closes all joints once: the fall of the masses by half a width, which is L here. */
+ * more than closing all joints once takes: the fall of the masses by half a width, which is L here. */
 static void corrections_of_joints_do_not_swing_up(void **state)
 {
     (void)state;

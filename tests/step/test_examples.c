@@ -198,7 +198,7 @@ static void forces_do_not_grow_with_shorter_steps(void **state)
     (void)state;
     static const char *const few[] = {"default", "accurate", NULL};
     /* Not preclik-2011, whose springs in place of contacts and joints start unloaded and swing, nor negrut-2017, whose
-     * cone law lifts in its first step what slides (docs/methods.md). */
+     * cone law lifts sliding bodies in its first step (docs/methods.md). */
     static const char *const all[] = {
         "default", "exact", "real-time", "accurate", "potra-2006", "anitescu-potra-2002", "anitescu-potra-1997", NULL};
     n_judged = n_bad = 0;

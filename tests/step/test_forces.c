@@ -433,7 +433,7 @@ static void jumps_of_prescribed_motions_are_impacts(void **state)
 
 /* ---- friction that joints hold ------------------------------------------------------------------------ */
 
-/* A lever presses on a drum until the drum stands still. Hinges hold both along their axes, so friction in this
+/* A lever presses on a drum until the drum stops. Hinges hold both along their axes, so friction in this
  * direction moves nothing. Rounding of the warm start made it grow to mu N, 129 N in both bearings. */
 static void friction_that_joints_hold_is_no_force(void **state)
 {

@@ -179,7 +179,7 @@ static void parts_that_do_not_fit(void **state)
                     memcpy(bytes + end + one, v.good + end, v.size - end);
                     size += one;
                 }
-                if (kind == 3 && sizes[1] > 0) { /* one less, and its bytes gone */
+                if (kind == 3 && sizes[1] > 0) { /* one less, without its bytes */
                     memmove(bytes + end - one, v.good + end, v.size - end);
                     size -= one;
                 }

@@ -114,7 +114,7 @@ static const char lively[] = "{\"simulation\": {},"
 
 /* A ball with e = 1 that falls from 1 m, at a fixed step, for a hundred bounces (euler.c). Schemes of order one keep
  * E - (h/2) m g v, so that E differs by (h/2) m g s at most, s the speed at the floor; those of order two never gain
- * more than what the solver leaves over. No more than one step's m g h s is lost where gravity alone closes
+ * more than the error of the solver. No more than one step's m g h s is lost where gravity alone closes
  * the gap within a step, which happens to one bounce in s/(g h) or so, and m g^2 h^2/2 in every other. */
 static void bounces_for_ever(void **state)
 {
@@ -217,7 +217,7 @@ static void rods_land(st_Energy energy, st_Impact law, double *worst, int *limit
             scaled += run.info.rebounds_limited;
         }
         check_close(gain, fmax(0, run.info.kinetic - before), 1e-9);
-        /* the largest factor without a gain, to 2^-6: what it lost is of that size */
+        /* the largest factor without a gain, to 2^-6: its loss is of that size */
         if (scaled > 0) check_below(0.9 * before, run.info.kinetic);
         *worst = fmax(*worst, gain);
         *limited += scaled;

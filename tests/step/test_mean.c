@@ -1,4 +1,4 @@
-/* Drift `mean`: with the trapezoid's form II joints stay closed and the energy stays what it was, both to the accuracy
+/* Drift `mean`: with the trapezoid's form II joints stay closed and the energy is constant, both to the accuracy
  * of the solution, whatever the joints; the order is two. Theory (src/step/integrate/discrete_gradient.c) says
  * "exactly": bounds are the tolerance of the rounds (relative to the displacement of a step) times the steps and the
  * forces.    */
@@ -140,7 +140,7 @@ static void loops_stay_closed(void **state)
 }
 
 /* N four-bars side by side (IFToMM's benchmark): where all bars lie flat, the mechanism can go on in 2^N ways and its
- * rows lose their rank. Rounds do not converge there; the step falls back, is counted, and energy stays: what Euler's
+ * rows lose their rank. Rounds do not converge there; the step falls back, is counted, and energy stays: Euler's
  * method takes and closed joints give is a thousandth at h = 2e-3, and falls by 4 with h/2. */
 static void pass_flat_position(double h)
 {

@@ -246,7 +246,7 @@ static void a_box_is_thrown(void **state)
     }
 }
 
-/* Mocap: a heavy plate that is told its velocity before each step, A sin(w t) with A w < mu g, carries a box along; the
+/* Mocap: a heavy plate whose velocity is set before each step, A sin(w t) with A w < mu g, carries a box along; the
  * box moves it by the ratio of the masses, 2/2e4 of the step's change of velocity. Steps of bdf2
  * that begin anew are of sdirk2, whose first stage meets the whole jump with friction of 0.29 h alone, mu g 0.29 h =
  * 1.4e-3 of the 2e-3: the box slides, and is within one step's change of velocity behind the second.    */

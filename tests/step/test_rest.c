@@ -87,7 +87,7 @@ static void a_wall_is_solved_now_and_then(void **state)
     st_scene_destroy(scene);
 }
 
-/* A wall is not influenced by another one 50 m away: the remainder of its own solve decides what it keeps. The other
+/* A wall is not influenced by another one 50 m away: it keeps impulses by the remainder of its own solve. The other
  * is lower, and at rest with other errors; both fall from rest with g h in the first step, which is all that they
  * have in common. */
 static void walls_far_apart_are_strangers(void **state)

@@ -61,7 +61,7 @@ static const char ball_at_rest[] = "\"inertia\": 0.008, \"position\": [0, 0, 0.1
 static const char spinning_skin[] = "\"type\": \"sphere\", \"radius\": 0.1, \"spinning_friction\": 0.002";
 
 /* Constant deceleration: the velocity is exact but for the solver, 1e-12 of velocities of 5; the angle is that of a
- * first-order scheme, h w0/2 off. It stops, and then stands for ever. Every solver that takes the law.   */
+ * first-order scheme, h w0/2 off. It stops, and then stays. Every solver that takes the law.   */
 static void spin_stops(void **state)
 {
     (void)state;

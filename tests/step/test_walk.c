@@ -38,7 +38,7 @@ static double decades(check_Random *random, double lo, double hi)
 
 /* ---- scenes ---------------------------------------------------------------------------------------- */
 
-/* What a scene is made of. */
+/* The parts of a scene. */
 typedef struct Maker {
     check_Random *random;
     Text bodies, joints, springs;

@@ -24,7 +24,7 @@ typedef struct Seat {
     Table *table;
     st_Ranks ranks;
     pthread_t thread;
-    const st_Allocator *allocator; /* of what it serves; NULL: the default                                  */
+    const st_Allocator *allocator; /* of the object it serves; NULL: the default                            */
     st_Status status;
     st_Error err;
 } Seat;

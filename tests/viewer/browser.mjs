@@ -23,7 +23,7 @@ export function launch(executablePath, drawing = ["--use-angle=swiftshader", "--
   return chromium.launch({ executablePath, args, timeout: PATIENCE });
 }
 
-// A page with no network; what it says in the console and asks for is kept.
+// A page with no network; its console messages and requests are kept.
 export async function open(browser, address, options = {}) {
   const context = await browser.newContext({ viewport: { width: 900, height: 480 }, colorScheme: "dark", offline: address.startsWith("file:"), ...options });
   const page = await context.newPage(), noise = [], asked = [];

@@ -15,7 +15,7 @@ stiction(program, "report", file("run.h5"), "-o", file("report.html"));
 stiction(program, "export", file("run.h5"), "--csv", file("run.csv"));
 const browser = await launch(chromium);
 
-// Keep what the canvas shows under a name; the share of its pixels that differ between two of those.
+// Keeps the picture of the canvas under a name; the share of its pixels that differ between two of those.
 const keep = (page, name) => page.evaluate((name) => {
   const { picture } = stiction, c = document.createElement("canvas"), x = c.getContext("2d", { willReadFrequently: true });
   c.width = 320, c.height = 240;
@@ -30,7 +30,7 @@ const differing = (page, first, second) => page.evaluate(([first, second]) => {
   return n / (a.length / 4);
 }, [first, second]);
 
-// All that was asked for is on the screen.
+// Everything requested is on the screen.
 const drawn = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 
 const tests = {
@@ -94,7 +94,7 @@ const tests = {
     assert.ok(Math.abs(sum.z / (9.81 * sum.mass) - 1) < 0.05, `floor carries ${sum.z} N of ${9.81 * sum.mass} N`);
   },
 
-  // The floor pushes up; where a body is selected that stands on another, so does what is below it, and what is on it down.
+  // The floor pushes up; if a body on another one is selected, the one below pushes up, and those on it push down.
   async "arrows show what is done to the body that is looked at"({ page }) {
     const got = await page.evaluate(() => {
       const { picture, run } = stiction, c = run.contactsAt(run.last), out = { floor: 0, down: 0, balls: 0, wrong: 0 };
@@ -185,7 +185,7 @@ const tests = {
     await page.evaluate(() => stiction.select(0));
   },
 
-  // The crate slides on the floor: friction is all it can be, the geometric mean of 0.4 and 0.5 of what presses it down.
+  // The crate slides on the floor: friction is all it can be, the geometric mean of 0.4 and 0.5 times its load.
   async "a picked contact shows its friction cone and how near it is to sliding"({ page }) {
     const got = await page.evaluate(async () => {
       const { picture, run } = stiction, c = (stiction.setTime(0.1), run.contactsAt(0.1)), box = stiction.canvas.getBoundingClientRect();
@@ -231,7 +231,7 @@ const tests = {
     const [table, last] = await page.evaluate(() => { const { spec } = stiction.plots.cards.find((c) => c.spec.key === "energy"), n = spec.time.length - 1; return [stiction.plots.table(spec).trim().split("\n"), [spec.time[n], ...spec.curves.map((c) => c.values[n])]]; });
     assert.equal(table[0], "time [s],kinetic [J],potential [J],total [J]");
     assert.deepEqual(table.at(-1).split(",").map(Number), last);
-    // more points than pixels: no curve leaves what the envelope says of its column
+    // more points than pixels: no curve leaves the envelope of its column
     const held = await page.evaluate(() => {
       const at = Object.assign(document.createElement("div"), { id: "many" }), n = 20000, values = Float64Array.from({ length: n }, (_, k) => Math.sin(k) * k);
       at.style.width = "400px", document.body.append(at);
@@ -257,7 +257,7 @@ const tests = {
           if (![...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) || !e.checkVisibility() || e.closest("option, svg, .tag, .corner")) continue;
           let behind = e, back = [0, 0, 0, 0];
           while (behind && back[3] < 0.9) (back = colour(getComputedStyle(behind).backgroundColor)), (behind = behind.parentElement);
-          let seen = 1; // a faint text is mixed with what is behind it
+          let seen = 1; // a faint text is mixed with the background
           for (let up = e; up; up = up.parentElement) seen *= Number(getComputedStyle(up).opacity);
           const ink = colour(getComputedStyle(e).color).map((c, k) => (k < 3 ? seen * c + (1 - seen) * back[k] : c));
           const [a, b] = [light(ink), light(back)].sort((x, y) => y - x);
@@ -316,7 +316,7 @@ const tests = {
     assert.ok(got.contacts > 0 && got.light > 200, `contact points are white on dark: ${got.light}`);
   },
 
-  // What was given and taken is the change of the total energy; rotation has its share of the kinetic one.
+  // Energy given and taken is the change of the total energy; rotation has its share of the kinetic one.
   async "energies add up"({ page }) {
     const got = await page.evaluate(() => {
       const s = stiction.run.series, n = s.time.length - 1, sum = ["work", "friction", "damping", "impacts", "correction", "scheme"].reduce((x, key) => x + s[key][n], 0);
@@ -325,7 +325,7 @@ const tests = {
       const bodies = stiction.run.model.bodies.reduce((x, b, k) => { const { velocity, spin } = stiction.run.motion(k + 1, t); return x + 0.5 * b.mass * Math.hypot(...velocity) ** 2 + stiction.picture.rotationEnergy(k + 1, spin); }, 0);
       return { turning: stiction.picture.rotationEnergy(31, [1, 2, 3]), mass: stiction.run.model.bodies[30].mass, change: s.kinetic[n] + s.potential[n] - s.kinetic[0] - s.potential[0], sum, kinetic: s.kinetic[step], bodies, plot: stiction.plots.cards.find((c) => c.spec.key === "balance").spec.curves.map((c) => c.label) };
     });
-    // what is not explained is 1.6e-6 of it, with a tolerance of 1e-3
+    // the unexplained part is 1.6e-6 of it, with a tolerance of 1e-3
     assert.ok(Math.abs(got.change - got.sum) < 1e-5 * Math.abs(got.change), JSON.stringify(got));
     assert.ok(Math.abs(got.bodies / got.kinetic - 1) < 0.05, JSON.stringify(got)); // differences of places: half a step of 0.06 s later
     assert.ok(Math.abs(got.turning / (0.5 * 14 * got.mass * 0.4 ** 2 / 6) - 1) < 1e-6, JSON.stringify(got)); // a cube of 0.4 m, spun by (1, 2, 3)
@@ -403,7 +403,7 @@ await t.close();
   await crank.close(), await heap.close();
   console.log("ok: sees through floors that bodies pass under");
 }
-{ // a picture that `stiction render` makes is filled by what it shows
+{ // a picture by `stiction render` is filled by its scene
   const flat = { simulation: { h: 0.01, end: 0.1, gravity: [0, 0, 0] }, bodies: [{ name: "ball", shapes: [{ type: "sphere", radius: 0.3 }] }] };
   writeScene("ball.json", flat);
   stiction(program, "run", file("ball.json"), "-o", file("ball.h5"), "-q");
@@ -423,7 +423,7 @@ await t.close();
   await close();
   console.log("ok: pictures are filled");
 }
-{ // a closed box that turns is seen through, and what it holds is seen; two blocks of one size are not
+{ // a closed box that turns is transparent, and its contents are visible; two blocks of one size are not
   const corners = [0, 1, 2, 3, 4, 5, 6, 7].map((k) => [k & 1, k >> 1 & 1, k >> 2].map((b) => b - 0.5));
   const out = [[0, 2, 3], [0, 3, 1], [4, 5, 7], [4, 7, 6], [0, 1, 5], [0, 5, 4], [2, 6, 7], [2, 7, 3], [0, 4, 6], [0, 6, 2], [1, 3, 7], [1, 7, 5]];
   const shell = { type: "mesh", points: [...corners, ...corners.map((p) => p.map((x) => 0.9 * x))], triangles: [...out, ...out.map(([a, b, c]) => [a + 8, c + 8, b + 8])] };
@@ -484,7 +484,7 @@ await t.close();
   await cradle.close();
   console.log("ok: joints and their reactions");
 }
-{ // a run too large for the page says so
+{ // a run too large for the page is reported
   stiction(program, "report", file("run.h5"), "-o", file("thin.html"), "--poses", "600");
   const thin = await open(browser, url("thin.html"));
   assert.ok((await thin.page.locator("header").textContent()).includes("thinned"));
@@ -524,7 +524,7 @@ await t.close();
   await crowd.close();
   console.log("ok: thousands of balls");
 }
-{ // a damaged report says so
+{ // a damaged report is reported as damaged
   const text = readFileSync(file("report.html"), "utf8"), at = text.indexOf('type="text/plain">') + 18;
   writeFileSync(file("broken.html"), text.slice(0, at) + "AAAA" + text.slice(at + 4));
   const broken = await open(browser, url("broken.html"));

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_page.sh PROGRAM -- the viewer's page: is it what viewer/ builds, and does it work in Chromium? Ends with 77
+# test_page.sh PROGRAM -- the viewer's page: is it the one that viewer/ builds, and does it work in Chromium? Ends with 77
 # (skipped), saying why, where Node, its packages or Chromium are not to be had.
 set -eu
 cd "$(dirname "$0")/../../viewer"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# test_vtk.sh PROGRAM -- does VTK read what `stiction export --vtk` writes? Ends with 77 (skipped) where there is no
+# test_vtk.sh PROGRAM -- does VTK read the files of `stiction export --vtk`? Ends with 77 (skipped) where there is no
 # Python with VTK (Debian: python3-vtk9).
 set -eu
 cd "$(dirname "$0")/../.."

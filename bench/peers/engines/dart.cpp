@@ -91,7 +91,7 @@ void fill(Peer &peer, int k, BodyNode *body)
     peer.bodies[k] = body;
 }
 
-// Named by the body: DART tells of every name that it has to change.
+// Named by the body: DART prints every name that it has to change.
 template <class Type> std::pair<Type *, BodyNode *> add_node(const SkeletonPtr &skeleton, BodyNode *parent, int k)
 {
     typename Type::Properties properties;
@@ -202,7 +202,7 @@ void *create(const Scene *scene, Settings *settings, char message[200])
     return peer.release();
 }
 
-// DART aborts on numbers that are none; what turns at a million radians a second will be one soon.
+// DART aborts on NaN, which a body that turns at a million radians per second becomes soon.
 bool blown_up(const Peer &peer)
 {
     for (std::size_t k = 0; k < peer.world->getNumSkeletons(); k++) {

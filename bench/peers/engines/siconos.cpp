@@ -5,7 +5,7 @@
 // own examples of piles.
 #include "../engine.h"
 
-#include <MechanicsFwd.hpp> // before the kernel: what visitors may visit
+#include <MechanicsFwd.hpp> // before the kernel: the classes that visitors may visit
 
 #include <FrictionContact.hpp>
 #include <Friction_cst.h>

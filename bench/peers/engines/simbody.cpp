@@ -1,6 +1,6 @@
 // bench/peers/engines/simbody.cpp -- Simbody: generalised coordinates, springs on them, error-controlled integration.
 //
-// Scenes of joints without contact only: that is what it is used for. Setting: accuracy of the integrator.
+// Scenes of joints without contact only: its usual application. Setting: accuracy of the integrator.
 #include "../engine.h"
 
 #include <Simbody.h>

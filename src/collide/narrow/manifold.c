@@ -1,8 +1,8 @@
 /* collide/narrow/manifold.c -- computes the contact patch of two convex cores from their nearest points.
  *
  *        incident  ____________            The feature of one core that faces the other is cut by the
- *                 /           /|            side planes of the other's; what is left, nearer than the
- *        --------x-----------x------        margin, are the points. The better aligned face is the
+ *                 /           /|            side planes of the other's; its points nearer than the
+ *        --------x-----------x------        margin are the contacts. The better aligned face is the
  *        | reference face     |             reference: its normal is fixed in its body, so gaps along it
  *                                           are smooth, and each point is a corner or a cut of the other.
  *

@@ -5,7 +5,7 @@
  *
  *     w = M z + d z_0 + q
  *
- * feasible; z_0 enters against the most negative row, and from then on the complement of what left
+ * feasible; z_0 enters against the most negative row, and from then on the complement of the variable that left
  * enters, until z_0 leaves (a solution) or nothing blocks (a ray). In exact numbers that is all there
  * is, and for copositive M a ray means that there is no solution.
  *

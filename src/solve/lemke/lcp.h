@@ -28,7 +28,7 @@ typedef struct sti_LcpProblem {
     const double *M;           /* n x n, row-major                                                       */
     const double *q;           /* n                                                                      */
     const bool *free;          /* n flags: rows with w_i = 0; NULL: none */
-    const double *scale;       /* n, > 0: z = scale z~, powers of two lest they round; NULL: chosen here */
+    const double *scale;       /* n, > 0: z = scale z~, powers of two, which do not round; NULL: chosen here */
     bool (*cancel)(void *ctx); /* called before every pivot; may be NULL; true: stop */
     void *cancel_ctx;
 } sti_LcpProblem;

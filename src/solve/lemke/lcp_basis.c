@@ -340,8 +340,8 @@ static double rate(const sti_LcpBasis *basis, int variable)
 /* With y the leaving variable, t the entering one, rho the leaving row and p its rate,
  *     x_S = K w_R + x_rate t,   y = rho w_R + p t    =>    t = (y - rho w_R)/p,
  *     x_S = (K - x_rate rho/p) w_R + (x_rate/p) y.
- * What enters as a z needs a new row of K (that of t), what leaves as a w a new column (that of y);
- * what leaves as a z frees its row, what enters as a w frees its column.                          */
+ * A z that enters needs a new row of K (that of t), a w that leaves a new column (that of y);
+ * a z that leaves frees its row, a w that enters frees its column.                                */
 void sti_lcp_basis_exchange(sti_LcpBasis *basis, int entering, int leaving)
 {
     int n = basis->n, old_k = basis->k;

@@ -35,7 +35,7 @@
 #define MAX_UNKNOWNS 12000
 /* A solution this good (natural residual) is as good as rounding gives; a worse one is tried again. */
 #define GOOD_RESIDUAL 1e-11
-/* What rounding r and W to doubles may do to u, against the terms it is summed from. */
+/* The error of u by rounding r and W to doubles, relative to the terms of its sum. */
 #define DOUBLE_ROUNDING 2e-16
 #define MAX_CORRECTIONS 2
 

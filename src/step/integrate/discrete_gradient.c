@@ -12,7 +12,8 @@
  *
  * therefore closes the joints at the end of the step without a correction of positions, and
  *
- *     T+ - T = vm' M (v+ - v) = h vm' k + 2 l' Gm' vm = work of k, and of joints only what closes or drives them.
+ *     T+ - T = vm' M (v+ - v) = h vm' k + 2 l' Gm' vm = work of k, and of joints only the work of correction and of
+ * drives.
  *
  * The work of gravity is exact, because its potential is linear. The gyroscopic torque J w x w at vm does no work. The
  * row phi of a spring is treated the same way: with Gm its force k (phi + phi+)/2 does the work k (phi+^2 - phi^2)/2.

@@ -143,7 +143,7 @@ st_Status sti_solve_stage(const sti_Model *model, sti_State *state, sti_StepWork
     st_SolveInfo solved;
     STI_TRY(sti_stage_assemble(model, state, work, stage, err));
     if (stage->f_before != NULL && memcmp(stage->f_before, step->f, (size_t)model->n_v * sizeof *v) == 0) {
-        if (work->linearised.on) sti_linearised_impulse(work, v); /* what is k now was a part of it */
+        if (work->linearised.on) sti_linearised_impulse(work, v); /* this impulse was a part of k */
         return ST_OK;
     }
     STI_TRY(sti_solve_step_problem(model, state, work, stage, v, &solved, err));
