@@ -1,4 +1,5 @@
-/* queries.c -- a ring of pillars seen from its middle by a scan of rays; the largest body that fits through a door frame. */
+/* queries.c -- a ring of pillars seen from its middle by a scan of rays; the largest body that fits through a door
+ * frame. */
 #include <math.h>
 #include <stdio.h>
 #include <stiction/stiction.h>

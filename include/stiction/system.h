@@ -131,7 +131,7 @@ typedef struct st_SystemDef {
     bool sleep;              /* islands at rest leave the step until something touches them */
     double sleep_speed;      /* an island is at rest if all its points are slower than this [m/s] */
     double sleep_time;       /* an island must be at rest for this long to sleep [s]    */
-    bool keep_springs;       /* projection keeps spring lengths, eq. 46 of Anitescu & Potra 2002 */
+    bool keep_springs;       /* projection keeps spring lengths, AP eq. 46 (docs/methods.md 13)  */
     double restitution_speed; /* impacts slower than this do not rebound [m/s]. With fixed steps, impacts slower than
                                * the speed that forces produce in one step do not rebound, either */
     double event_step;        /* smallest fraction of a step between two events         */

@@ -79,7 +79,7 @@
  * velocity: rounding leaves 1e-16 of it, gravity at h = 1e-6 gives 1e-5 m/s.                        */
 #define STI_SEPARATION_SPEED 1e-10
 
-/* eps_b of Potra et al. 2006, eq. 7.1 [m/s^3]: a contact stays active up to a gap of this times h^3 if no drift
+/* eps_b of PAGT eq. 7.1 [m/s^3]: a contact stays active up to a gap of this times h^3 if no drift
  * correction closes gaps. A third derivative of 1 m/s^3 opens a twelfth of that in a step of the trapezoid. With 0
  * the feet of the leaning bars (h = 0.01) leave and land again 70 times. */
 #define STI_ACTIVE_GAP_GROWTH 100.0

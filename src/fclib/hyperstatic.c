@@ -11,8 +11,8 @@
  * Cones may determine more: a foot that can only push, at zero.
  *
  * Rigid bodies are the limit of stiff ones: contacts with compliance s C, s -> 0, select the solution with the least
- * r'C r (Preclik, Popa & Ruede 2011). It is found as  min z'D z,  z = z0 + N y,  B z in the cones,  by the alternating
- * direction method, which minimises the quadratic on the affine set and projects on the cones in turn. */
+ * r'C r (Preclik, Popa & Ruede 2011, PPR eq. 9). It is found as  min z'D z,  z = z0 + N y,  B z in the cones,  by the
+ * alternating direction method, which minimises the quadratic on the affine set and projects on the cones in turn. */
 #include "fclib/hyperstatic.h"
 
 #include "fclib/fclib.h"

@@ -363,7 +363,8 @@ static st_Status world_contacts(void *ctx, double t, const double *q, double mar
     return world->n_limits > 0 ? sti_limits_push(world, q, margin, sink, err) : ST_OK;
 }
 
-/* (J - [a]x) w* = J w with a = h J w: |w*|_J <= |w|_J for any h (docs/methods.md 2). In three dimensions w* = w + x
+/* Gyroscopic forces (AP eq. 48) do no work (AP eq. 27, AP eq. 28, AP eq. 29). (J - [a]x) w* = J w with a = h J w:
+ * |w*|_J <= |w|_J for any h (docs/methods.md 2). In three dimensions w* = w + x
  * with (J - [a]x) x = a x w, and J being symmetric
  *
  *     inv(J - [a]x) = (adj J + a a' + [J a]x) / (det J + a . J a),          a . (a x w) = 0. */

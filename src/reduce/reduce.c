@@ -1,5 +1,9 @@
 /* reduce.c -- the step problem with velocities and joints eliminated: u = W r + b.
  *
+ * The mixed problem AP eq. 19, AP eq. 20 becomes AP eq. 21, AP eq. 22, AP eq. 23 by elimination of x = v, and then
+ * AP eq. 24, AP eq. 25 by that of y = l. The rows are those of H; N of the paper, by which the rows of friction are
+ * coupled, is part of the laws (lemke.c), and compliance is added to W.
+ *
  *     v_free: the saddle point system with a = f, c = -g (saddle.h), then the contacts: many between free bodies as a
  *             graph, others by columns of H and Y (reduce_columns.c)
  */

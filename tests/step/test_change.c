@@ -254,8 +254,8 @@ static void add_hinge(Run *run, const char *name, const char *body, st_Vec3 poin
     check_ok(st_scene_add_joint(run->scene, &joint, NULL, &run->err), run->err);
 }
 
-/* Without its hinge a pendulum flies on: with v += -g h, x += h v its centre is at x + T v, z + T v_z - g h^2 n (n + 1)/2
- * after n steps, and it turns at the rate it had about its axis.                                   */
+/* Without its hinge a pendulum flies on: with v += -g h, x += h v its centre is at x + T v, z + T v_z - g h^2 n (n +
+ * 1)/2 after n steps, and it turns at the rate it had about its axis.                                   */
 static void a_pendulum_is_let_go(void **state)
 {
     Run run;

@@ -1,6 +1,6 @@
 /* Theorems of Anitescu & Potra 2002 as tests.
  *
- * 2.4, energy: with w = v + h M^-1 k1, at every step with velocity constraints (its ">=" are "<="),
+ * 2.4 (AP eq. 47), energy: with w = v + h M^-1 k1, at every step with velocity constraints (its ">=" are "<="),
  *     v+'M v+ + sum k (phi + h a'v+)^2  <=  w'M w + sum k phi^2.
  * 2.6, stiff limit: springs and dampers at equilibrium, stiffness to infinity: the step's velocity tends
  *     to that of the system with joints in their place, with error O(1/Gamma).

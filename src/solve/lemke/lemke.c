@@ -1,7 +1,7 @@
 /* The friction problem as a linear complementarity problem, solved by Lemke's method.
  *
- * Anitescu & Potra 2002, section 3.1: velocities and joints are eliminated first, which leaves
- * u = W r + b, and at each contact with a pyramid of facets d_j
+ * Anitescu & Potra 2002, section 3.1: velocities and joints are eliminated first (reduce.c),
+ * which leaves u = W r + b, and at each contact with a pyramid of facets d_j
  *
  *     r_n = c_n,   r_T = sum_j d_j beta_j
  *     0 <= u_n                _|_  c_n    >= 0
@@ -10,7 +10,7 @@
  *
  * Ordered (c_n, beta, lambda) over all contacts, with r = r_0 + P z (P holds the 1 of c_n and the d_j):
  *
- *     M = P'W P + E,    q = P'(b + W r_0) + q_E,    E: the couplings by mu and e.
+ *     M = P'W P + E,    q = P'(b + W r_0) + q_E,    E: the couplings by mu and e  (G + N and g of AP eq. 24).
  *
  * M is copositive when A is positive definite, so that Lemke ends in a solution when w >= 0, g = 0
  * (AP Theorems 2.1, 2.2). The other laws in the same form:

@@ -12,7 +12,7 @@
  *
  *     u = H' v + (inv(E)/h) r - inv(E) K delta,       delta+ = delta + h (u - H' v)
  *
- * and each element has a friction law of its own. So slip starts where the pressure is low.
+ * (SPK eq. 18), and each element has a friction law of its own. So slip starts where the pressure is low.
  *
  * K, C' and E are functions of Xi and have its eigenvectors: Xi = V diag(x) V' gives inv(E) = V diag(1/(h/x + 2
  * sqrt(m/x))) V'.

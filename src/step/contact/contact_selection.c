@@ -57,7 +57,7 @@ st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepW
     st_Events events = model->def.events;
     if (events == ST_EVENTS_OFF) state->active.n = 0;
     if (model->def.drift == ST_DRIFT_VELOCITY) {
-        /* Potra et al. 2006 (7.1): a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` no
+        /* PAGT eq. 7.1: a contact is active up to a gap of max(eps_a, eps_b h^3). With drift `velocity` no
          * other rule removes a contact that was held while its gap opened: the body would hang in the air. Gaps of
          * O(h^3) are errors of the scheme, and these contacts stay active. */
         const double most =

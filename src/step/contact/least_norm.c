@@ -7,10 +7,10 @@
  *     min  r'C r + l'Cb l      A v = f + H r + G l,   laws on r,      C  = diag( 1/(k h^2), 1/(gamma h), 1/(gamma h) )
  *                                                                     Cb = 1/(k_j h^2)
  *
- * (Preclik, Popa & Ruede 2011). `rigid_limit` approaches this limit by continuation; rounding errors end it at 1e-6 of
- * the forces. This file solves the rigid problem once and then minimises over its solutions (fclib/hyperstatic.c): v
- * and u stay, r and l change by z with [H G] z = 0. There joints are contacts without bounds. Impulses of springs,
- * motors and joint friction do not change.
+ * (Preclik, Popa & Ruede 2011, PPR eq. 9). `rigid_limit` approaches this limit by continuation; rounding errors end it
+ * at 1e-6 of the forces. This file solves the rigid problem once and then minimises over its solutions
+ * (fclib/hyperstatic.c): v and u stay, r and l change by z with [H G] z = 0. There joints are contacts without bounds.
+ * Impulses of springs, motors and joint friction do not change.
  *
  * The paper has no stiffness for rolling and spinning torques. Here a torque at its limit is treated like friction at
  * its limit.

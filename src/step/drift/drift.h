@@ -50,7 +50,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
 /* ---- projection.c -------------------------------------------------------------------------------------- */
 
 /* Replaces q_new by the nearest position (in M) with closed joints and closed active gaps. The caller evaluates `trial`
- * at q_new before; afterwards it is that of the final position. h and v_new are for eq. 46 (keep_springs). */
+ * at q_new before; afterwards it is that of the final position. h and v_new are for AP eq. 46 (keep_springs). */
 st_Status sti_project(const sti_Model *model, const sti_State *state, sti_StepWork *work, double t, double h,
                       st_Error *err);
 

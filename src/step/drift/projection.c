@@ -1,7 +1,7 @@
 /* step/drift/projection.c -- drift correction after the step: the nearest position at which the constraints hold.
  *
  *     min |q - q~|_M   such that   joints = 0,  active gaps = 0        (Anitescu & Potra 2002, section 2.3.4)
- *                                  spring lengths as the step predicted them        (eq. 46, keep_springs)
+ *                                  spring lengths as the step predicted them        (AP eq. 46, keep_springs)
  *
  * by Newton steps on the linearised problem. Each is a step problem: with the constraint values c at the current q and
  * e = q~ - q,

@@ -1,7 +1,7 @@
 /* step/events/collision_event.c -- collisions: the first root of the gaps on the path from q to q_new.
  *
  * The path of Euler's methods is straight, q(s) = move(q, v+, s h). Integrators of order two need it to O(h^3). Theirs
- * is the cubic through q and q_new with the velocities v and v_new at its ends (Potra et al. 2006, eq. 7.2-7.3). It is
+ * is the cubic through q and q_new with the velocities v and v_new at its ends (PAGT eq. 7.2, PAGT eq. 7.3). It is
  * written in velocity coordinates x(s): q(s) = move(q, x(s), 1), and v(s) = x'(s)/h is the velocity there. On rotations
  * x' differs from h w by O(h^3), which does not change the order.
  *

@@ -2,10 +2,11 @@
  *
  *     inelastic   M (v+ - v-) = G l + H r,  laws on v+
  *     newton      the same with u+ >= -e u- on the normals of contacts that approach
- *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (Potra et al. 2006, 7.5-7.9)
- *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+
+ *     poisson     compression    M (vc - v-) = G l + H r,  laws on vc                (PAGT eq. 7.5, PAGT eq. 7.6)
+ *                 decompression  M (v+ - vc) = G l + H rx + sum e n r_n,  laws on v+ (PAGT eq. 7.7, PAGT eq. 7.8,
+ *                                                                                    PAGT eq. 7.9)
  *
- * In the paper friction of decompression is bounded by mu rx_n (7.7), so the impulse of restitution e r_n causes no
+ * In the paper friction of decompression is bounded by mu rx_n, so the impulse of restitution e r_n causes no
  * friction: a sphere that slides during a bounce loses the momentum mu r_n. With `poisson_friction` the bound is mu (e
  * r_n + rx_n), and the sphere loses mu (1 + e) r_n (stage_contacts.c).
  *

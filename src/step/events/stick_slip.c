@@ -8,7 +8,8 @@
  *     bounded     min(hi - r, r - lo)    |u|                (motors, friction in joints)
  *
  * The mode of a contact lists which one is 0 in each pair. It corresponds to a basis of Lemke's method, but exists for
- * every law and solver (docs/methods.md 8; Potra et al. 2006, section 7.5, use the basis). The indicator of a pair is
+ * every law and solver (docs/methods.md 8; Potra et al. 2006 use the basis: PAGT eq. 7.12, PAGT eq. 7.13,
+ * PAGT eq. 7.14, PAGT eq. 7.15). The indicator of a pair is
  *
  *     g = rho a/s - b,   rho the mobility, s the fraction of the step,
  *
@@ -248,8 +249,8 @@ static st_Status F_at(void *ctx, double s, double *F, st_Error *err)
 }
 
 /* The function F of the paper, for its form I: F after a whole step that starts at the fraction s between the last
- * state and this one, on the linear interpolants (7.10)-(7.11) of position and velocity. s = 0 is the last step, s = 1
- * this step. The root is the fraction of this step at which sliding ends. */
+ * state and this one, on the linear interpolants PAGT eq. 7.10 and PAGT eq. 7.11 of position and velocity. s = 0 is the
+ * last step, s = 1 this step. The root is the fraction of this step at which sliding ends. */
 static st_Status F_shifted(void *ctx, double s, double *F, st_Error *err)
 {
     Search *search = ctx;

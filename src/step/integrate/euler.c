@@ -1,4 +1,7 @@
-/* step/integrate/euler.c -- explicit and linearly implicit Euler (Anitescu & Potra 2002, eq. 7 and 12-16, 32-33).
+/* step/integrate/euler.c -- explicit and linearly implicit Euler (Anitescu & Potra 2002).
+ *
+ * AP eq. 7: explicit. AP eq. 12, AP eq. 13, AP eq. 14, AP eq. 15, AP eq. 16: implicit; in one matrix AP eq. 17, AP
+ * eq. 18.
  *
  *     v+ = stage(t, q, v, v, q, h),    q+ = q + h v+
  *

@@ -1,5 +1,5 @@
-/* step/integrate/force_derivatives.c -- linearised forces: stiff forces of any kind (Anitescu & Potra 2002, eq. 10-11;
- * Potra et al. 2006, eq. 2.7, 2.14).
+/* step/integrate/force_derivatives.c -- linearised forces: stiff forces of any kind (Anitescu & Potra 2002:
+ * AP eq. 10, AP eq. 11; Potra et al. 2006: PAGT eq. 2.7, PAGT eq. 2.14).
  *
  * If a model gives K_q = dk/dq and K_v = dk/dv at (q*, v*), a stage replaces k(q*, v*) by
  *

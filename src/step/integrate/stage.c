@@ -2,7 +2,7 @@
  *
  *     M v = M v_b* + eta k1(t, q*, v*) + G l + H r                    (docs/methods.md 3)
  *     joints   G' v + g = 0,           g = d theta/dt + theta_b/eta   (drift gap; else d theta/dt)
- *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (Anitescu & Potra 2002, eq. 32-33 as rows)
+ *     soft     a' v + l/(eta (eta k + d)) + k phi_b/(eta k + d) = 0   (AP eq. 32, AP eq. 33 as rows)
  *     contact  u = H' v + w,           w = Phi_b/eta                  (drift gap; else 0)
  *     bounded  u = a' v + w,           eta lo <= r <= eta hi,  w = - target
  *              soft: u = a' v + r/(eta (eta k + d)) + (k phi_b - d target)/(eta k + d)
@@ -179,7 +179,7 @@ static st_Status assemble_momentum(sti_StageBuild *build)
     return ST_OK;
 }
 
-/* Explicit springs and dampers: f += eta * -(k phi + d a'v) a. */
+/* Explicit springs and dampers (AP eq. 26): f += eta * -(k phi + d a'v) a. */
 static void add_explicit_springs(sti_StageBuild *build)
 {
     const st_Sink *sink = build->stage->rows;

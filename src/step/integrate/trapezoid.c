@@ -1,5 +1,5 @@
-/* step/integrate/trapezoid.c -- the linearly implicit trapezoid (Potra, Anitescu, Gavrea & Trinkle 2006,
- * eq. 6.10, 6.12).
+/* step/integrate/trapezoid.c -- the linearly implicit trapezoid (Potra, Anitescu, Gavrea & Trinkle 2006:
+ * PAGT eq. 6.10, PAGT eq. 6.12).
  *
  * Rows, mass and forces at the predicted midpoint qm = q + (h/2) v; q+ = q + (h/2)(v + v+):
  *
