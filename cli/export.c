@@ -10,7 +10,8 @@ typedef struct ExportOptions {
 
 static const Option options[] = {
     {"csv", 0, OPTION_TEXT, "FILE",
-     "write a table with one line per frame, and the columns of stiction run -o FILE.csv",
+     "write a table with one line per frame, and the columns of stiction run -o FILE.csv,\n"
+     "without impulses of impacts on bodies (recordings have those of contacts)",
      offsetof(ExportOptions, csv)},
     {"vtk", 0, OPTION_TEXT, "DIR",
      "write files for ParaView: DIR/bodies.pvd, walls.pvd, grains.pvd (spheres as points with a radius), clumps.pvd, "

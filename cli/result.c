@@ -113,13 +113,33 @@ static void measures(Json *json, const Loaded *loaded)
     put_close_object(json);
 }
 
-static void quality(Json *json, const Tally *tally)
+/* The names of two bodies that touch, or of none. */
+static void put_pair(Json *json, const char *key, const Loaded *loaded, st_BodyId a, st_BodyId b)
+{
+    st_BodyDef def;
+    const st_BodyId of[2] = {a, b};
+    if (a.index1 == b.index1) return; /* nothing overlapped */
+    put_open_array(json, key);
+    for (int k = 0; k < 2; k++)
+        put_text(json, NULL, st_scene_body(loaded->scene, of[k], &def) == ST_OK ? def.name : "ground");
+    put_close_array(json);
+}
+
+static void put_joint(Json *json, const char *key, const Loaded *loaded, st_JointId id)
+{
+    st_JointDef def;
+    if (st_scene_joint(loaded->scene, id, &def) == ST_OK) put_text(json, key, def.name);
+}
+
+static void quality(Json *json, const Loaded *loaded, const Tally *tally)
 {
     put_integer(json, "max_contacts", tally->max_contacts);
     put_number(json, "worst_gap", tally->worst_gap);
     put_number(json, "worst_gap_time", tally->worst_gap_time);
+    if (tally->worst_gap > 0) put_pair(json, "worst_gap_bodies", loaded, tally->worst_gap_a, tally->worst_gap_b);
     put_number(json, "worst_joint_error", tally->worst_joint_error);
     put_number(json, "worst_joint_error_time", tally->worst_joint_error_time);
+    if (tally->worst_joint_error > 0) put_joint(json, "worst_joint_error_joint", loaded, tally->worst_joint);
     put_number(json, "worst_residual", tally->worst_residual);
     put_number(json, "worst_residual_time", tally->worst_residual_time);
     put_text(json, "worst_residual_island", tally->worst_island);
@@ -128,13 +148,16 @@ static void quality(Json *json, const Tally *tally)
     put_integer(json, "steps_with_open_joints", tally->open_joints);
     put_integer(json, "struck_contacts", tally->struck);
     put_number(json, "start_jump", tally->start_jump);
+    if (tally->start_jump > 0) put_joint(json, "start_jump_joint", loaded, tally->start_joint);
     put_number(json, "worst_joint_residual", tally->worst_joint_residual);
+    put_number(json, "worst_joint_residual_time", tally->worst_joint_residual_time);
     put_integer(json, "solver_failures", tally->failures);
     put_integer(json, "solver_fallbacks", tally->fallbacks);
     put_open_object(json, "energy");
     energy(json, "start", tally->kinetic_start, tally->potential_start);
     energy(json, "end", tally->kinetic, tally->potential);
     put_number(json, "largest_increase", tally->largest_increase);
+    put_number(json, "largest_increase_time", tally->largest_increase_time);
     put_number(json, "friction_work", tally->friction);
     put_number(json, "work", tally->work);
     put_number(json, "damping", tally->damping);
@@ -165,7 +188,7 @@ void put_result(Json *json, const Loaded *loaded, const Tally *tally, const Outp
     initial_change(json, loaded->system);
     collisions(json, loaded->scene, tally);
     times(json, loaded->system, tally);
-    quality(json, tally);
+    quality(json, loaded, tally);
     put_text(json, "state_hash", hash);
     put_text(json, "table", outputs->table);
     put_text(json, "picture", outputs->picture);

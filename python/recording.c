@@ -166,6 +166,21 @@ static PyObject *recording_joints(RecordingObject *self, PyObject *args, PyObjec
     return filled(self, table, st_recording_joints(self->recording, frame, rows, &err), &err);
 }
 
+static PyObject *recording_springs(RecordingObject *self, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"frame", NULL};
+    PyObject *which = NULL;
+    int64_t frame;
+    st_Error err = {0};
+    void *rows;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "|O:springs", names, &which)) return NULL;
+    const st_RecordingInfo *info = read_frame(self, which, &frame);
+    PyObject *table =
+        info != NULL ? table_new(state_of((PyObject *)self), ROW_RECORDED_SPRING, info->n_springs, &rows) : NULL;
+    if (table == NULL) return NULL;
+    return filled(self, table, st_recording_springs(self->recording, frame, rows, &err), &err);
+}
+
 /* ---- motion ------------------------------------------------------------------------------------------------------ */
 
 /* One frame, n_bodies x 7 or x 6. */
@@ -393,6 +408,8 @@ static PyMethodDef recording_methods[] = {
      "contacts($self, /, frame=None)\n--\n\nContacts in a frame, None: the last one. A Table of RecordedContact."},
     {"joints", WITH_KEYWORDS(recording_joints),
      "joints($self, /, frame=None)\n--\n\nJoints in a frame, None: the last one. A Table of RecordedJoint."},
+    {"springs", WITH_KEYWORDS(recording_springs),
+     "springs($self, /, frame=None)\n--\n\nSprings in a frame, None: the last one. A Table of RecordedSpring."},
     {"events", (PyCFunction)recording_events, METH_NOARGS,
      "events($self, /)\n--\n\nEvents of the run: a Table of RecordedEvent."},
     {"checkpoints", (PyCFunction)recording_checkpoints, METH_NOARGS,

@@ -33,6 +33,8 @@ static const Field step_info[] = {
     LAST(undetermined, "forces least_norm: contacts with forces that are not unique; -1: not computed"),
     LAST(penetration, "deepest overlap of all contacts after the step [m]"),
     LAST(joint_error, "largest error of a joint row after the step [m or rad]"),
+    FIELD_AS(StepRow, last.solve.residual.joint, "joint_residual",
+             "largest velocity error that the solver left in joints [m/s or rad/s]"),
     LAST(impact_gain, "kinetic energy that impact laws added [J]"),
     LAST(recovery,
          "drift gap: smallest factor on the drift correction of an island; below 1 if the full correction would move "
@@ -335,6 +337,13 @@ static const Field recorded_joint[] = {
     RJ(gear, "of a gear, on the coordinate of its joint_a [N or N m]"),
 };
 
+#define RSP(member, help) FIELD(st_RecordedSpring, member, help)
+static const Field recorded_spring[] = {
+    RSP(length, "[m]; a rotational spring: its angle [rad]"),   RSP(rate, "[m/s or rad/s]"),
+    RSP(force, "pull of the spring and its damper [N or N m]"), RSP(force_on_b, "world axes [N]"),
+    RSP(torque_on_b, "at its end, world axes [N m]"),
+};
+
 #define RE(member, help) FIELD(st_RecordedEvent, member, help)
 static const Field recorded_event[] = {
     RE(time, "[s]"),
@@ -459,6 +468,8 @@ static const RowKind kinds[N_ROWS] = {
              "A contact of the step that ended in a frame; force is impulse/force_h of that step."),
     [ROW_RECORDED_JOINT] =
         KIND("RecordedJoint", st_RecordedJoint, recorded_joint, "A joint in a frame, in the order of the scene."),
+    [ROW_RECORDED_SPRING] =
+        KIND("RecordedSpring", st_RecordedSpring, recorded_spring, "A spring in a frame, in the order of the scene."),
     [ROW_RECORDED_EVENT] = KIND("RecordedEvent", st_RecordedEvent, recorded_event, "An event of a recording."),
     [ROW_CHECKPOINT] = KIND("Checkpoint", st_RecordedCheckpoint, checkpoint,
                             "A state of a recording from which a run can continue, bit for bit."),

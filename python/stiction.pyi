@@ -278,6 +278,7 @@ class Recording:
     def velocities(self, /, frame: int | None = None) -> Array: ...
     def contacts(self, /, frame: int | None = None) -> Table[RecordedContact]: ...
     def joints(self, /, frame: int | None = None) -> Table[RecordedJoint]: ...
+    def springs(self, /, frame: int | None = None) -> Table[RecordedSpring]: ...
     def events(self, /) -> Table[RecordedEvent]: ...
     def checkpoints(self, /) -> Table[Checkpoint]: ...
     def scene(self, /, overrides: _Overrides | None = None) -> Scene: ...
@@ -405,6 +406,7 @@ class StepInfo(NamedTuple):
     undetermined: int
     penetration: float
     joint_error: float
+    joint_residual: float
     impact_gain: float
     recovery: float
     attempts: int
@@ -659,6 +661,13 @@ class RecordedJoint(NamedTuple):
     limit: float
     spring: float
     gear: float
+
+class RecordedSpring(NamedTuple):
+    length: float
+    rate: float
+    force: float
+    force_on_b: Vector
+    torque_on_b: Vector
 
 class RecordedEvent(NamedTuple):
     time: float

@@ -306,7 +306,8 @@ ST_API st_Status st_recording_restore(st_Recording *recording, const st_Recorded
 /* Write a file completely or not at all. */
 ST_API st_Status st_file_write(const char *path, const void *bytes, size_t size, st_Error *err);
 
-/* Write a recording as a table with one line per frame. */
+/* Write a recording as a table with one line per frame: the columns of st_columns_create, without the impulses of
+ * impacts on bodies. */
 ST_API st_Status st_recording_write_csv(st_Recording *recording, const char *path, st_Error *err);
 /* Write a recording for ParaView: FOLDER/walls.pvd, bodies.pvd, grains.pvd, contacts.pvd and network.pvd, which list
  * the .vtp files of the frames (docs/recording.md).                                                   */

@@ -18,22 +18,22 @@ typedef enum Owner { OF_STEP, OF_BODY, OF_JOINT, OF_SPRING } Owner;
 static const char *const step_columns[] = {"t",          "h",         "contacts",    "collisions",
                                            "iterations", "residual",  "penetration", "joint_error",
                                            "kinetic",    "potential", "total",       NULL};
-static const char *const body_columns[] = {"x",  "y",  "z",  "qw", "qx", "qy", "qz",
-                                           "vx", "vy", "vz", "wx", "wy", "wz", NULL};
-static const char *const joint_columns[] = {"coordinate", "speed", "fx",          "fy",       "fz",    "tx",
-                                            "ty",         "tz",    "motor",       "friction", "limit", "spring",
-                                            "error",      "other", "other_speed", "gear",     NULL};
-static const char *const spring_columns[] = {"length", "rate", "force", "fx", "fy", "fz", "tx", "ty", "tz", NULL};
-static const char *const load_columns[] = {"contact_fx", "contact_fy", "contact_fz", "impact_x",
-                                           "impact_y",   "impact_z",   NULL};
-static const char *const last_columns[] = {"joint_residual", "friction_work", "force_time", "work",        "damping",
-                                           "impacts",        "correction",    "scheme",     "unexplained", NULL};
+const char *const sti_body_columns[] = {"x",  "y",  "z",  "qw", "qx", "qy", "qz",
+                                        "vx", "vy", "vz", "wx", "wy", "wz", NULL};
+const char *const sti_joint_columns[] = {"coordinate", "speed", "fx",          "fy",       "fz",    "tx",
+                                         "ty",         "tz",    "motor",       "friction", "limit", "spring",
+                                         "error",      "other", "other_speed", "gear",     NULL};
+const char *const sti_spring_columns[] = {"length", "rate", "force", "fx", "fy", "fz", "tx", "ty", "tz", NULL};
+const char *const sti_load_columns[] = {"contact_fx", "contact_fy", "contact_fz", "impact_x",
+                                        "impact_y",   "impact_z",   NULL};
+const char *const sti_last_columns[] = {"joint_residual", "friction_work", "force_time", "work",        "damping",
+                                        "impacts",        "correction",    "scheme",     "unexplained", NULL};
 
 static const struct {
     Owner owner;
     const char *const *names;
-} group[] = {{OF_STEP, step_columns},     {OF_BODY, body_columns}, {OF_JOINT, joint_columns},
-             {OF_SPRING, spring_columns}, {OF_BODY, load_columns}, {OF_STEP, last_columns}};
+} group[] = {{OF_STEP, step_columns},         {OF_BODY, sti_body_columns}, {OF_JOINT, sti_joint_columns},
+             {OF_SPRING, sti_spring_columns}, {OF_BODY, sti_load_columns}, {OF_STEP, sti_last_columns}};
 #define N_GROUPS (int)(sizeof group / sizeof group[0])
 
 struct st_Columns {

@@ -193,14 +193,16 @@ st_Status sti_curve_find(const st_RecordingInfo *info, const char *name, sti_Cur
             "the recording is damaged: its scene has \"%.80s\", but its frames have %d bodies and %d joints", name,
             info->n_bodies, info->n_joints);
     if (found) return ST_OK;
-    char steps[LIST_SIZE], bodies[LIST_SIZE], joints[LIST_SIZE]; /* with names cut to 40 letters, all of them fit */
+    char steps[LIST_SIZE], bodies[LIST_SIZE], joints[LIST_SIZE],
+        springs[LIST_SIZE]; /* with names cut to 40 letters, all of them fit */
     list_fields(steps, sizeof steps, step_field);
     list_fields(bodies, sizeof bodies, body_field);
     list_fields(joints, sizeof joints, joint_field);
+    list_fields(springs, sizeof springs, spring_field);
     return sti_fail(err, ST_ERR_ARGUMENT,
                     "there is no curve \"%.40s\"; of steps: %s; BODY. with %s; BODY/BODY. with fx fy fz force; JOINT. "
-                    "with %s; SPRING. with force length rate",
-                    name, steps, bodies, joints);
+                    "with %s; SPRING. with %s",
+                    name, steps, bodies, joints, springs);
 }
 
 /* ---- the list of all curves --------------------------------------------------------------------- */

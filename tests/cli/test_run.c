@@ -115,6 +115,32 @@ static void summary_tells_what_happened(void **state)
     assert_string_equal(p->out, "");
 }
 
+/* A ball 5 mm deep in the floor, and a door on a hinge with a velocity that the hinge does not allow. */
+static void json_says_where_and_when(void **state)
+{
+    static const char scene[] =
+        "{\"simulation\": {\"h\": 0.01, \"end\": 0.1}, \"ground\": [{\"type\": \"plane\"}], \"bodies\": ["
+        "{\"name\": \"ball\", \"position\": [0, 0, 0.095], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1, "
+        "\"density\": 500}]}, {\"name\": \"door\", \"position\": [3, 0, 1], \"mass\": 1, \"inertia\": 1, "
+        "\"velocity\": [0, 0.5, 0]}], \"joints\": [{\"name\": \"hinge\", \"type\": \"revolute\", \"b\": \"door\", "
+        "\"point\": [2, 0, 1], \"axis\": [0, 0, 1]}]}";
+    Program *p = *state;
+    const char *path = in_folder(p, "where.json");
+    write_file(path, scene);
+    RUN(p, "run", path, "--json");
+    check_status(p, 0);
+    json_t *root = printed_json(p), *pair = json_object_get(root, "worst_gap_bodies");
+    assert_int_equal(json_array_size(pair), 2);
+    assert_string_equal(json_string_value(json_array_get(pair, 0)), "ground");
+    assert_string_equal(json_string_value(json_array_get(pair, 1)), "ball");
+    assert_true(number_of(root, "worst_gap_time") <= 0.1);
+    assert_string_equal(text_of(root, "worst_joint_error_joint"), "hinge");
+    assert_string_equal(text_of(root, "start_jump_joint"), "hinge");
+    assert_true(number_of(root, "worst_joint_residual_time") <= 0.1);
+    assert_true(number_of(json_object_get(root, "energy"), "largest_increase_time") <= 0.1);
+    json_decref(root);
+}
+
 static void same_bits_every_time(void **state)
 {
     Program *p = *state;
@@ -426,6 +452,7 @@ int main(void)
         TEST(json_has_every_key),
         TEST(json_tells_the_fall),
         TEST(last_step_is_cut_and_no_sliver_is_made),
+        TEST(json_says_where_and_when),
         TEST(summary_tells_what_happened),
         TEST(same_bits_every_time),
         TEST(table_and_picture_are_written),

@@ -1,4 +1,5 @@
 """Recordings: the steps that are read back are those of the run, however it ends."""
+import csv
 import inspect
 import json
 import os
@@ -72,12 +73,33 @@ class Recordings(unittest.TestCase):
         self.assertEqual(len(recording.contacts(0)), 0)
         self.assertAlmostEqual(recording.joints()[0].force[2], 9.81, 6)
         self.assertEqual([e.kind for e in recording.events()][0], "collision")
+        table = os.path.join(self.folder, "contacts.csv")
+        recording.write_csv(table)
+        with open(table) as lines:
+            rows = list(csv.DictReader(lines))
+        self.assertAlmostEqual(float(rows[-1]["ball.contact_fz"]), system.contact_force("ball").force[2], 4)
+        self.assertGreater(float(rows[-1]["ball.contact_fz"]), 1)
         self.assertAlmostEqual(recording.events()[0].time, (2 * 0.05 / 9.81) ** 0.5, 6)  # order two, located
         for wrong in (10**6, -(10**6)):
             with self.assertRaises(IndexError):
                 recording.poses(wrong)
         with self.assertRaises(TypeError):
             recording.contacts("x")
+
+    def test_springs_and_residuals(self):
+        description = support.pendulum()
+        body = description["bodies"][0]["name"]
+        description["springs"] = [{"name": "coil", "b": body, "point_a": [0, 0, 5], "stiffness": 7, "rest": 1}]
+        system = support.system(description)
+        with system.record(self.path, rate=0):
+            info = system.step(steps=20)
+        self.assertGreaterEqual(info.joint_residual, 0)
+        recording = stiction.Recording(self.path)
+        (now,), (then,) = recording.springs(), recording.springs(0)
+        (coil,) = system.springs()
+        for key in ("length", "rate", "force", "force_on_b", "torque_on_b"):
+            self.assertEqual(getattr(now, key), getattr(coil, key), key)
+        self.assertEqual((then.force, then.length), (0, now.length))  # at the start nothing has acted yet
 
     def test_going_on_bit_for_bit_with_changed_settings(self):
         system = stiction.Scene.from_dict(support.drop(), {"bodies/ball 0/velocity": [0.1, 0, 0]}).system(
