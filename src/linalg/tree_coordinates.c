@@ -1381,7 +1381,9 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
                 continue;
             }
         }
-        if (!(part > STI_HELD)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
+        /* Soft rows stay: the force of a stiff spring along a held direction may be large, and its part on y with it.
+         */
+        if (kept == NULL && !(part > STI_HELD)) memset(*x + before, 0, (size_t)(at - before) * sizeof **x);
         value[m] = value[k] + on_p;
         if (kept != NULL) kept[m] = row, t->Cb[m] = t->Cb[k];
         (*p)[++m] = at;

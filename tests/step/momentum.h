@@ -69,6 +69,17 @@ static inline double imbalance(Run *run, int n, st_Vec3 *before, st_Vec3 *after,
         largest[0] = fmax(largest[0], run->info.force_h * norm(joint.force));
         largest[1] = fmax(largest[1], run->info.force_h * norm(joint.torque));
     }
+    /* Impulses of single contacts and limits are terms, too. In a jam they may cancel at each body. */
+    for (int c = 0; c < st_system_contact_count(run->sys); c++) {
+        st_ContactReport contact;
+        st_JointDef joint;
+        assert_int_equal(st_system_contact(run->sys, c, &contact), ST_OK);
+        const double impulse = fmax(fabs(contact.impulse[0]), fabs(contact.impact[0]));
+        const bool turns = st_scene_joint(run->scene, contact.joint, &joint) == ST_OK &&
+                           joint.type != ST_JOINT_PRISMATIC && joint.type != ST_JOINT_CYLINDRICAL;
+        double *of = turns ? &angular.largest : &linear.largest;
+        *of = fmax(*of, impulse);
+    }
     const double rounding[2] = {8 * DBL_EPSILON * fmax(largest[0], largest[1] / fmax(lever, 1e-300)),
                                 8 * DBL_EPSILON * fmax(largest[1], largest[0] * lever)};
     for (int b = 1; b <= n; b++) {
