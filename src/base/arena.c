@@ -5,13 +5,14 @@
  *
  * A block is taken from the list of its class, else from the end of the last chunk. Freed blocks are added to their
  * list. Chunks are freed when the arena is closed. Threads of a step may allocate at the same time, so a flag guards
- * the arena. In sanitized builds every block comes from the underlying allocator, so that overruns are found.
+ * the arena. In sanitized builds every block comes from the underlying allocator, so that overruns are found;
+ * where coverage is measured, too, so that each block can be refused.
  */
 #include "base/base.h"
 
 #include <stdatomic.h>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(ST_COVERAGE)
 #define PASS_THROUGH 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || __has_feature(memory_sanitizer)

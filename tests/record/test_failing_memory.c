@@ -837,6 +837,238 @@ static st_Status steps_real_time(st_Error *err)
     return step_preset("real-time", err);
 }
 
+/* ---- scenes with unusual parts, and everything that can be asked of them ---- */
+
+/* A rotor, a driven body, a spring, a force and a pin beside balls on flat arrays. */
+static const char beside_text[] =
+    "{\"ground\": [{\"type\": \"plane\", \"material\": \"rubber\"}],"
+    " \"materials\": [{\"name\": \"rubber\", \"friction\": 0.8}, {\"name\": \"steel\", \"friction\": 0.2}],"
+    " \"material_pairs\": [{\"a\": \"rubber\", \"b\": \"steel\", \"friction\": 0.4}],"
+    " \"bodies\": ["
+    "  {\"name\": \"a\", \"position\": [0, 0, 0.05], \"shapes\": [" SPHERE "]},"
+    "  {\"name\": \"b\", \"position\": [0.06, 0, 0.12], \"shapes\": [" SPHERE "]},"
+    "  {\"name\": \"arm\", \"position\": [0.1, 0, 0.2], \"shapes\": [{\"type\": \"box\", \"size\": [0.3, 0.1, 0.04], "
+    "\"material\": \"steel\"}]},"
+    "  {\"name\": \"hand\", \"position\": [0.25, 0, 0.2], \"mass\": 0.1, \"inertia\": 1e-4},"
+    "  {\"name\": \"table\", \"position\": [2, 0, 0.5], \"shapes\": [{\"type\": \"box\", \"size\": [0.3, 0.3, 0.1]}]}],"
+    " \"joints\": [{\"name\": \"pin\", \"type\": \"revolute\", \"b\": \"arm\", \"point\": [-0.05, 0, 0.2], \"axis\": "
+    "[0, 1, 0], \"armature\": 0.01},"
+    "  {\"name\": \"wrist\", \"type\": \"revolute\", \"a\": \"arm\", \"b\": \"hand\", \"point\": [0.25, 0, 0.2], "
+    "\"axis\": [0, 1, 0], \"motor\": {\"type\": \"speed\", \"target\": 0.5}},"
+    "  {\"name\": \"shake\", \"type\": \"prismatic\", \"b\": \"table\", \"point\": [2, 0, 0.5], \"axis\": [1, 0, 0], "
+    "\"motor\": {\"type\": \"speed\", \"target\": 0.1}}],"
+    " \"springs\": [{\"name\": \"band\", \"a\": \"arm\", \"b\": \"hand\", \"stiffness\": 10, \"damping\": 0.1}],"
+    " \"forces\": [{\"name\": \"pull\", \"body\": \"hand\", \"force\": [0, 0, 1]}],"
+    " \"exclude\": [[\"arm\", \"table\"]],"
+    " \"simulation\": {\"h\": 0.002, \"device\": \"flat\"}}";
+
+/* Every sensor, on an arm that touches, and measures of grains. */
+static const char sensors_text[] =
+    "{\"ground\": [{\"name\": \"floor\", \"type\": \"plane\", \"friction\": 0.5}],"
+    " \"bodies\": ["
+    "  {\"name\": \"g1\", \"position\": [0, 0, 0.049], \"shapes\": [" SPHERE "]},"
+    "  {\"name\": \"g2\", \"position\": [0.09, 0, 0.049], \"shapes\": [" SPHERE "]},"
+    "  {\"name\": \"arm\", \"position\": [1, 0, 0.1], \"shapes\": [{\"type\": \"capsule\", \"radius\": 0.05, "
+    "\"length\": 0.1}]},"
+    "  {\"name\": \"hand\", \"position\": [1, 0, 0.3], \"mass\": 0.1, \"inertia\": 1e-4}],"
+    " \"joints\": [{\"name\": \"pin\", \"type\": \"revolute\", \"a\": \"arm\", \"b\": \"hand\", \"point\": [1, 0, "
+    "0.3], "
+    "\"axis\": [0, 1, 0], \"lower\": 0, \"motor\": {\"type\": \"speed\", \"target\": -1, \"max_force\": 1}}],"
+    " \"regions\": [{\"name\": \"all\", \"type\": \"box\", \"position\": [0, 0, 0.5], \"size\": [1, 1, 1]}],"
+    " \"outlets\": [{\"name\": \"sink\", \"region\": {\"type\": \"half-space\", \"position\": [0, 0, -1]}, \"bodies\": "
+    "\"g*\"}],"
+    " \"measures\": [{\"type\": \"flow\", \"region\": \"all\", \"bodies\": \"g*\"},"
+    "  {\"type\": \"bulk\", \"region\": \"all\"}, {\"type\": \"wall\", \"shape\": \"floor\", \"bodies\": \"g*\"},"
+    "  {\"type\": \"repose\", \"region\": \"all\"}, {\"type\": \"time\"}, {\"type\": \"energy\"},"
+    "  {\"type\": \"position\", \"body\": \"hand\", \"reference\": \"arm\"}, {\"type\": \"orientation\", \"body\": "
+    "\"hand\"},"
+    "  {\"type\": \"axis\", \"body\": \"hand\", \"axes\": \"body\"}, {\"type\": \"velocity\", \"body\": \"hand\"},"
+    "  {\"type\": \"angular_velocity\", \"body\": \"hand\"}, {\"type\": \"acceleration\", \"body\": \"hand\"},"
+    "  {\"type\": \"angular_acceleration\", \"body\": \"hand\"}, {\"type\": \"force\", \"body\": \"hand\"},"
+    "  {\"type\": \"torque\", \"body\": \"hand\"}, {\"type\": \"range\", \"body\": \"hand\"},"
+    "  {\"type\": \"touch\", \"body\": \"arm\", \"region\": {\"type\": \"sphere\", \"radius\": 0.2}},"
+    "  {\"type\": \"centre\", \"body\": \"arm\"}, {\"type\": \"centre_velocity\", \"body\": \"arm\"},"
+    "  {\"type\": \"angular_momentum\", \"body\": \"arm\"}, {\"type\": \"coordinate\", \"joint\": \"pin\"},"
+    "  {\"type\": \"speed\", \"joint\": \"pin\"}, {\"type\": \"motor\", \"joint\": \"pin\"}, {\"type\": \"limit\", "
+    "\"joint\": \"pin\"}],"
+    " \"simulation\": {\"h\": 0.002}}";
+
+/* Materials with everything, belts, and a box that rolls, spins and sticks. */
+static const char surfaces_text[] =
+    "{\"ground\": [{\"type\": \"plane\", \"material\": \"m\", \"surface_velocity\": [0.1, 0, 0]}],"
+    " \"materials\": [{\"name\": \"m\", \"friction\": 0.5, \"kinetic_friction\": 0.3, \"stribeck_speed\": 0.01, "
+    "\"rolling_friction\": 0.001, \"spinning_friction\": 0.001, \"adhesion\": 0.1, \"adhesion_pressure\": 1},"
+    "  {\"name\": \"wet\", \"friction\": 0.4, \"liquid_volume\": 1e-9, \"surface_tension\": 0.07, \"wetting_angle\": "
+    "0.1}],"
+    " \"bodies\": ["
+    "  {\"name\": \"ball\", \"position\": [0, 0, 0.05], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.05, "
+    "\"material\": \"m\"}]},"
+    "  {\"name\": \"wet\", \"position\": [0.1, 0, 0.05], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.05, "
+    "\"material\": \"wet\"}]},"
+    "  {\"name\": \"box\", \"position\": [1, 0, 0.05], \"velocity\": [1, 0, 0], \"shapes\": [{\"type\": \"box\", "
+    "\"size\": [0.1, 0.1, 0.1], \"material\": \"m\"}]},"
+    "  {\"name\": \"ski\", \"position\": [2, 0, 0.05], \"velocity\": [1, 1, 0], \"shapes\": [{\"type\": \"box\", "
+    "\"size\": [0.1, 0.1, 0.1], \"friction\": 0.1, \"friction_across\": 0.5, \"friction_direction\": [1, 0, 0]}]}],"
+    " \"simulation\": {\"h\": 0.002}}";
+
+/* Boxes asleep, and a ball that wakes them. */
+static const char asleep_text[] =
+    "{\"ground\": [{\"type\": \"plane\", \"friction\": 0.5}], \"bodies\": ["
+    "  {\"name\": \"a\", \"position\": [0, 0, 0.05], \"shapes\": [{\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}]},"
+    "  {\"name\": \"b\", \"position\": [0, 0, 0.15], \"shapes\": [{\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}]},"
+    "  {\"name\": \"rod\", \"position\": [0.5, 0, 0.05], \"shapes\": [{\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}]},"
+    "  {\"name\": \"far\", \"position\": [0.7, 0, 0.05], \"shapes\": [{\"type\": \"box\", \"size\": [0.1, 0.1, 0.1]}]},"
+    "  {\"name\": \"ball\", \"position\": [-0.16, 0, 0.05], \"velocity\": [1, 0, 0], \"shapes\": [" SPHERE "]}],"
+    " \"joints\": [{\"name\": \"j\", \"type\": \"revolute\", \"a\": \"rod\", \"b\": \"far\", \"point\": [0.6, 0, "
+    "0.05], "
+    "\"axis\": [0, 1, 0], \"lower\": 0, \"friction\": 0.1}],"
+    " \"simulation\": {\"h\": 0.01, \"sleep\": true, \"sleep_time\": 0.02, \"sleep_speed\": 0.1}}";
+
+static const struct {
+    const char *name, *text, *file; /* one of the two */
+    const char *sets[3];
+    int steps;
+} unusual[] = {
+    {"beside a pile", beside_text, NULL, {NULL}, 2},
+    {"sensors", sensors_text, NULL, {NULL}, 2},
+    {"surfaces", surfaces_text, NULL, {NULL}, 2},
+    {"surfaces, events", surfaces_text, NULL, {"simulation/integrator=trapezoid", "simulation/events=all"}, 2},
+    {"asleep", asleep_text, NULL, {NULL}, 9},
+    {"mean", NULL, "mechanisms/four_bar", {"simulation/integrator=trapezoid", "simulation/drift=mean"}, 2},
+    {"projection", NULL, "mechanisms/four_bar", {"simulation/initial=project"}, 2},
+    {"least norm", scene_text, NULL, {"simulation/forces=least_norm"}, 2},
+    {"patches", NULL, "song-2004/ellipse", {NULL}, 3},
+    {"order two", machine_text, NULL, {"simulation/integrator=bdf2", "simulation/initial=project"}, 3},
+    {"rigid limit",
+     NULL,
+     "mechanisms/motor_limit",
+     {"simulation/preset=preclik-2011", "simulation/rigid_limit=true"},
+     2},
+    {"chain", NULL, "mechanisms/screw_press", {NULL}, 2},
+};
+enum { N_UNUSUAL = sizeof unusual / sizeof unusual[0] };
+static int unusual_one;
+
+/* All that can be asked about a system; sums are not interesting here. */
+static st_Status ask_everything(const Made *made, st_System *system, st_Error *err)
+{
+    double kinetic, potential, values[ST_MEASURE_VALUES];
+    int count;
+    st_BodyLoad load[16];
+    const int bodies = st_scene_body_count(made->scene);
+    assert_true(bodies <= 16);
+    st_Status status = st_system_energy(system, &kinetic, &potential, err);
+    for (int k = 0; k < st_scene_measure_count(made->scene); k++)
+        DO(st_system_measure(system, k, values, &count, err));
+    DO(st_system_loads(system, load, bodies, err));
+    bool refused = false; /* these have no message */
+    for (int k = 0; status == ST_OK && k < st_system_contact_count(system); k++) {
+        st_ContactReport report;
+        refused = st_system_contact(system, k, &report) != ST_OK || refused;
+    }
+    for (int k = 1; status == ST_OK && k <= st_scene_joint_count(made->scene); k++) {
+        st_JointReport report;
+        refused = st_system_joint(system, (st_JointId){k}, ST_FRAME_A, &report) != ST_OK || refused;
+    }
+    for (int k = 1; status == ST_OK && k <= st_scene_spring_count(made->scene); k++) {
+        st_SpringReport report;
+        refused = st_system_spring(system, (st_SpringId){k}, &report) != ST_OK || refused;
+    }
+    for (int k = 1; status == ST_OK && k <= bodies; k++) {
+        st_Vec3 force, torque;
+        refused = st_system_contact_force(system, (st_BodyId){k}, &force, &torque) != ST_OK || refused;
+    }
+    if (status != ST_OK || !refused) return status;
+    snprintf(err->message, sizeof err->message, "a report was refused");
+    return ST_ERR_MEMORY;
+}
+
+static st_Status runs_unusual(st_Error *err)
+{
+    Made made = {0};
+    st_System *clone = NULL;
+    st_Scene *copy = NULL;
+    void *bytes = NULL;
+    const char *file = unusual[unusual_one].file, *text = unusual[unusual_one].text;
+    int n_sets = 0;
+    while (n_sets < 3 && unusual[unusual_one].sets[n_sets] != NULL)
+        n_sets++;
+    char path[128];
+    snprintf(path, sizeof path, "examples/%s.json", file != NULL ? file : "");
+    st_Status status = file != NULL
+                           ? st_scene_read(path, unusual[unusual_one].sets, n_sets, &made.scene, &made.def, err)
+                           : st_scene_parse(text, strlen(text), "text", unusual[unusual_one].sets, n_sets, &made.scene,
+                                            &made.def, err);
+    DO(st_system_create(made.scene, &made.def, &made.system, err));
+    for (int k = 0; k < unusual[unusual_one].steps; k++)
+        DO(st_system_step(made.system, made.def.h, NULL, err));
+    DO(ask_everything(&made, made.system, err));
+    DO(st_system_clone(made.system, &clone, err));
+    DO_OR_LEAVE(clone, st_system_step(clone, made.def.h, NULL, err));
+    if (status == ST_OK) {
+        const size_t size = st_system_save(made.system, NULL, 0);
+        bytes = __real_malloc(size);
+        assert_non_null(bytes);
+        st_system_save(made.system, bytes, size);
+        DO_OR_LEAVE(clone, st_system_restore(clone, bytes, size, err));
+        DO(st_system_step(clone, made.def.h, NULL, err));
+    }
+    DO(st_scene_copy(made.scene, &copy, err));
+    if (made.def.device == ST_DEVICE_NONE) DO_OR_LEAVE(made.system, st_system_change(made.system, copy, err));
+    DO(st_system_step(made.system, made.def.h, NULL, err));
+    DO(ask_everything(&made, made.system, err));
+    __real_free(bytes);
+    st_scene_destroy(copy);
+    st_system_destroy(clone);
+    unmake(&made);
+    return status;
+}
+
+/* A loop of four bars in joint coordinates. */
+static st_Status asks_a_closed_loop(st_Error *err)
+{
+    Made made = {0};
+    st_Articulation *arm = NULL;
+    double a[64] = {0}, b[64], c[64], M[64 * 64], D[64], J[6 * 64], error;
+    st_JointId worst;
+    st_PointMotion motion;
+    st_CentreOfMass centre;
+    st_ReachInfo reached;
+    st_Status status = st_scene_read("examples/mechanisms/four_bar.json", NULL, 0, &made.scene, &made.def, err);
+    DO(st_system_create(made.scene, &made.def, &made.system, err));
+    const st_BodyId rocker = status == ST_OK ? st_scene_find_body(made.scene, "rocker") : ST_GROUND,
+                    crank = status == ST_OK ? st_scene_find_body(made.scene, "crank") : ST_GROUND;
+    const st_Target target = {.body = crank, .position = {0.15, 0.47, 0}};
+    const st_ReachDef reach = st_reach_def();
+    const st_Touch touch = {.b = rocker, .point = {2.25, 0.8, 0}, .normal = {0, 1, 0}, .mu = 0.5};
+    st_Vec3 force;
+    DO(st_articulation_create(made.system, &arm, err));
+    const int n_v = status == ST_OK ? st_articulation_n_v(arm) : 0,
+              n_q = status == ST_OK ? st_articulation_n_q(arm) : 0;
+    assert_true(n_v <= 64 && n_q <= 64);
+    DO(st_articulation_read(arm, err));
+    DO(st_articulation_loop_error(arm, &error, &worst, err));
+    DO(st_articulation_point(arm, rocker, (st_Vec3){0, 0, 0}, a, n_v, &motion, err));
+    DO(st_articulation_jacobian(arm, rocker, (st_Vec3){0, 0, 0}, J, b, n_v, err));
+    DO(st_articulation_centre_of_mass(arm, ST_GROUND, &centre, NULL, n_v, err));
+    DO(st_articulation_centre_of_mass(arm, crank, &centre, NULL, n_v, err));
+    DO(st_articulation_mass_matrix(arm, M, n_v, err));
+    DO(st_articulation_mass_factor(arm, M, D, n_v, err));
+    DO(st_articulation_mass_product(arm, a, b, n_v, err));
+    DO(st_articulation_bias(arm, b, c, n_v, err));
+    DO(st_articulation_inverse_dynamics(arm, a, NULL, 0, b, n_v, err));
+    DO(st_articulation_forward_dynamics(arm, a, NULL, 0, b, n_v, err));
+    DO(st_articulation_inverse_contacts(arm, a, &touch, 1, NULL, b, n_v, &force, NULL, err));
+    DO(st_articulation_state(arm, b, n_q, c, n_v, err));
+    DO(st_articulation_move(arm, b, c, 0.01, a, n_q, n_v, err));
+    DO(st_articulation_difference(arm, b, a, c, n_q, n_v, err));
+    DO(st_articulation_reach(arm, &target, 1, &reach, &reached, err));
+    DO(st_articulation_write(arm, err));
+    st_articulation_destroy(arm);
+    unmake(&made);
+    return status;
+}
+
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
 typedef st_Status Operation(st_Error *err);
@@ -852,7 +1084,8 @@ static st_Status try(Operation *operation, long long at, bool on, st_Error *err)
     return status;
 }
 
-static void refuse_everywhere(const char *name, Operation *operation)
+/* `share`: about so many of the allocations, unless all are asked for. */
+static void refuse_everywhere(const char *name, Operation *operation, int share)
 {
     st_Error err;
     const char *full = getenv("ST_TEST_FULL");
@@ -866,7 +1099,7 @@ static void refuse_everywhere(const char *name, Operation *operation)
     const long long of_libc =
         before - held; /* blocks that libc made and we free: of streams in memory, of realpath() */
     assert_true(of_libc >= 0);
-    for (long long at = 1; at <= n; at += all ? 1 : 1 + (long long)check_random(&random, 0, 2.0 * (double)n / 40)) {
+    for (long long at = 1; at <= n; at += all ? 1 : 1 + (long long)check_random(&random, 0, 2.0 * (double)n / share)) {
         for (int on = 0; on < 2; on++, tried++) {
             before = held;
             const st_Status status = try(operation, at, on == 1, &err);
@@ -958,7 +1191,7 @@ static int end(void **state)
     static void test_##name(void **state)                                                                              \
     {                                                                                                                  \
         (void)state;                                                                                                   \
-        refuse_everywhere(#name, name);                                                                                \
+        refuse_everywhere(#name, name, 40);                                                                            \
     }
 TEST(steps_default)
 TEST(steps_1997)
@@ -996,6 +1229,14 @@ TEST(reads_mjcf_of_everything)
 TEST(reads_meshes)
 TEST(steps_exact)
 TEST(steps_real_time)
+TEST(asks_a_closed_loop)
+
+static void scenes_with_unusual_parts(void **state)
+{
+    (void)state;
+    for (unusual_one = 0; unusual_one < N_UNUSUAL; unusual_one++)
+        refuse_everywhere(unusual[unusual_one].name, runs_unusual, 6);
+}
 
 /* An allocator without its functions is refused by name. */
 static void allocators_without_functions_are_refused(void **state)
@@ -1054,6 +1295,8 @@ int main(void)
         cmocka_unit_test(test_reads_meshes),
         cmocka_unit_test(test_steps_exact),
         cmocka_unit_test(test_steps_real_time),
+        cmocka_unit_test(test_asks_a_closed_loop),
+        cmocka_unit_test(scenes_with_unusual_parts),
         cmocka_unit_test(allocators_without_functions_are_refused),
     };
     return cmocka_run_group_tests(tests, begin, end);
