@@ -40,15 +40,17 @@ def stacked(kind, count, apart):
 
 
 def cpu_of(pid):
-    """Nanoseconds that all threads of a process have run, its children included once they are waited for."""
+    """Seconds that all threads of a process and its children have run."""
     total = 0
-    for task in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+    for task in glob.glob(f"/proc/{pid}/task/*"):
         try:
-            with open(task, encoding="ascii") as text:
-                total += int(text.read().split()[0])
+            with open(f"{task}/schedstat", encoding="ascii") as text:
+                total += 1e-9 * int(text.read().split()[0])
+            with open(f"{task}/children", encoding="ascii") as text:
+                total += sum(cpu_of(child) for child in text.read().split())
         except (OSError, IndexError):
             pass
-    return 1e-9 * total
+    return total
 
 
 IN_PYTHON = """
@@ -74,8 +76,10 @@ def try_once(path, folder, number, wait):
     if os.path.exists(output):
         os.unlink(output)
     with open(f"{folder}/err", "w+b") as err:
-        child = subprocess.Popen(command(path, folder), stdout=subprocess.DEVNULL, stderr=err,
+        child = subprocess.Popen(command(path, folder), stdout=subprocess.PIPE, stderr=err,
                                  preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        if options.python:
+            child.stdout.readline()  # Python sees a signal after the call that reads the scene; steps are what is measured
         time.sleep(wait)
         before, start = cpu_of(child.pid), time.monotonic()
         if child.poll() is not None:
@@ -84,6 +88,7 @@ def try_once(path, folder, number, wait):
         _, status, usage = os.wait4(child.pid, 0)
         wall = time.monotonic() - start
         child.returncode = os.waitstatus_to_exitcode(status)
+        child.stdout.close()
         err.seek(0)
         said = err.read().decode(errors="replace").strip()
     expected = [128 + number, -number] if options.python or not os.path.exists(output) else [128 + number]  # reading: plain end
