@@ -5,6 +5,7 @@
  */
 #include "module.h"
 
+#include <limits.h>
 #include <string.h>
 
 typedef struct BatchObject {
@@ -145,10 +146,15 @@ static bool read_per_world(const BatchObject *self, PyObject *object, const char
         PyErr_Format(PyExc_ValueError, "%s has %zd numbers, must have one for each of %d worlds", what, n, worlds);
     else if ((*out = PyMem_Malloc((size_t)n * sizeof **out + 1)) == NULL)
         PyErr_NoMemory();
-    for (Py_ssize_t k = 0; *out != NULL && k < n; k++)
-        (*out)[k] = numbers[k] > 2000000000 ? 2000000000 : numbers[k] < -2000000000 ? -2000000000 : (int)numbers[k];
+    bool ok = *out != NULL;
+    for (Py_ssize_t k = 0; ok && k < n; k++) {
+        ok = numbers[k] >= INT_MIN && numbers[k] <= INT_MAX;
+        if (ok) (*out)[k] = (int)numbers[k];
+        if (!ok) PyErr_Format(PyExc_OverflowError, "%s[%zd] is %lld, too large", what, k, (long long)numbers[k]);
+    }
     PyMem_Free(numbers);
-    return *out != NULL;
+    if (!ok) PyMem_Free(*out), *out = NULL;
+    return ok;
 }
 
 static bool read_mask(const BatchObject *self, PyObject *object, unsigned char **out)

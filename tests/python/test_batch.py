@@ -96,6 +96,7 @@ class Batch(unittest.TestCase):
             (lambda: batch.step("two"), TypeError, "steps"),
             (lambda: batch.step([1, 2, 3]), ValueError, "steps has 3 numbers, must have one for each of 2 worlds"),
             (lambda: batch.step([1, 1], mask=[1, 1]), TypeError, "a mask is not allowed"),
+            (lambda: batch.step([1, 2**40]), OverflowError, r"steps\[1\] is 1099511627776, too large"),
             (lambda: batch.step(1, mask=[1]), ValueError, "mask has 1 numbers"),
             (lambda: batch.step(1, mask=[1, 0.5]), TypeError, "mask"),
             (lambda: batch.reset(keyframe=3), stiction.Error, "keyframe 3, must be 0 to 0"),
