@@ -21,7 +21,7 @@
  * slowly if (1) takes many steps. A faster fall is quicker on most problems, but if the solutions form a curved
  * set (W singular, contacts sliding) it leads to ever shorter steps.
  *
- * A start close to the solution is first improved by sweeps over the graph (try_sweeps). */
+ * A start close to the solution is first improved by sweeps over the graph (begin_newton). */
 #include "problem/law.h"
 #include "reduce/alart_curnier.h"
 #include "reduce/residual.h"
@@ -194,73 +194,6 @@ static void judge_step(Newton *s, const sti_Task *task)
     s->measure = measure;
 }
 
-/* Problem (1) from where r is. Returns whether F fell far enough. */
-static st_Status solve_proximal(Newton *s, sti_Task *task, bool *solved, st_Error *err)
-{
-    const int n = task->problem->n_r;
-    const size_t bytes = sizeof(double) * (size_t)n;
-    double history[MEMORY], first = 0.0;
-    const bool trusts = s->measure < near && (s->by_bodies || task->problem->n_r <= DEAR);
-    int rounded = 0, watched = trusts ? WATCHED : 0;
-    *solved = false;
-    const int steps = paths[task->attempt % PATHS].steps;
-    for (int k = 0; k < steps && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
-        double merit = evaluate_contacts(s, task, task->r, s->u, true), last = s->measure;
-        if (k == 0) first = merit;
-        if (k > 0 && merit <= inner_fall * inner_fall * first) {
-            *solved = true;
-            return ST_OK;
-        }
-        if (k == watched && k > 0 && merit > 0.5 * first) { /* back to where problem (1) began */
-            memcpy(task->r, s->center, bytes);
-            judge_step(s, task);
-            merit = evaluate_contacts(s, task, task->r, s->u, true);
-        }
-        history[k % MEMORY] = merit;
-        double bound = 0.0;
-        for (int i = 0; i < MEMORY && i <= k; i++)
-            bound = fmax(bound, history[i]);
-        STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
-        task->iterations++;
-
-        /* Line search: the longest of r + t d, t = 1, 1/2, 1/4 ... with a merit below the bound; else the best. */
-        double least = INFINITY, length = 0.0, t = 1.0;
-        for (int tries = k < watched ? 1 : LINE_STEPS; tries > 0; tries--, t *= 0.5) {
-            for (int row = 0; row < n; row++) {
-                s->trial[row] = task->r[row] + t * s->step[row];
-                s->trial_u[row] = s->u[row] + t * s->step_u[row];
-            }
-            const double found = evaluate_contacts(s, task, s->trial, s->trial_u, false);
-            if (found < least) {
-                least = found;
-                length = t;
-            }
-            if (found <= (1.0 - 1e-4 * t) * bound) break;
-        }
-        if (!isfinite(least)) return ST_OK;
-        for (int row = 0; row < n && length != t; row++) {
-            s->trial[row] = task->r[row] + length * s->step[row];
-            s->trial_u[row] = s->u[row] + length * s->step_u[row];
-        }
-        memcpy(task->r, s->trial, bytes);
-        memcpy(s->u, s->trial_u, bytes);
-        judge_step(s, task);
-        sti_task_report_residual(task, s->measure);
-        *solved = s->done;
-        if (s->done) return ST_OK;
-        /* Is the rest of the error rounding? (2) is almost singular if alpha is small. If W has a null space, every
-         * full step moves r in it by about eps/alpha of its size, and nothing corrects this. */
-        rounded =
-            length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
-        if (rounded == 2) { /* an alpha whose rounding error is below the tolerance */
-            s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
-            return ST_OK;
-        }
-    }
-    *solved = evaluate_contacts(s, task, task->r, s->u, false) <= inner_fall * inner_fall * first;
-    return ST_OK;
-}
-
 /* ------------------------------------------------------------------ cold start */
 
 /* The regularisation of that solve, and the limit for touching contacts: a contact counts as touching if it opens at
@@ -317,21 +250,19 @@ static st_Status start_linear(Newton *s, sti_Task *task, st_Error *err)
     return ST_OK;
 }
 
-static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
+/* Everything before the first problem (1): sweeps, the matrices or graph, memory, the start. begins: false if r is
+ * already a solution, or if W cannot be formed (then r is unchanged, and the residual shows it). */
+static st_Status begin_newton(Newton *s, sti_Task *task, bool *begins, st_Error *err)
 {
-    (void)workspace;
-    Newton newton = {.base = task->factored, .W = &task->factored->W, .measure = INFINITY}, *s = &newton;
     const st_Problem *p = task->problem;
-    bool formed = false, enough;
-    task->iterations = 0;
-    if (sti_task_is_answered(task) || p->n_contacts == 0) return ST_OK;
+    const int64_t n = p->n_r, contacts = p->n_contacts;
+    *begins = false;
+    if (sti_task_is_answered(task) || contacts == 0) return ST_OK;
     /* Bodies at rest creep a little with the impulses of the last step, until the residual exceeds the tolerance. The
-     * error is then mostly local: sweeps over the graph remove it at a fraction of the cost of a factorisation.
-     * enough: they did; if not, r is restored. */
+     * error is then mostly local: sweeps over the graph remove it at a fraction of the cost of a factorisation. If they
+     * do not, r is restored. */
     sti_Graph *graph = task->reduction->graph;
     const bool is_near = task->start >= 0.0 && task->start <= sweep_within * task->tolerance;
-    st_Residual residual;
-    enough = false;
     if (graph != NULL && is_near && !(task->max_iterations < SWEEPS)) {
         STI_TRY(sti_factored_room(task->factored, task, NULL, 0, err)); /* the best so far: r */
         sti_graph_take(graph, task->r);
@@ -341,19 +272,18 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
         for (task->iterations = 1; task->iterations < SWEEPS && change > swept_out * first; task->iterations++)
             change = sti_graph_sweep(graph);
         sti_graph_give(graph, task->r);
+        st_Residual residual;
         sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
         const double measure = sti_residual_measure(task->reduction, &residual);
-        enough = measure <= task->tolerance && measure <= few_left * task->start;
-        if (!enough) memcpy(task->r, task->factored->best, sizeof *task->r * (size_t)task->problem->n_r);
+        if (measure <= task->tolerance && measure <= few_left * task->start) return ST_OK;
+        memcpy(task->r, task->factored->best, sizeof *task->r * (size_t)n);
     }
-    if (enough) return ST_OK;
-    STI_TRY(sti_factored_begin_bodies(s->base, task, &formed, err));
+    STI_TRY(sti_factored_begin_bodies(s->base, task, begins, err));
     s->by_bodies = s->base->by_bodies;
-    if (!formed) return ST_OK; /* r is unchanged, and the residual shows it */
+    if (!*begins) return ST_OK;
     for (int c = 0; c < p->n_contacts; c++)
         sti_law_project(&p->contact[c], task->r + p->contact[c].first);
-    const int64_t n = task->problem->n_r, contacts = task->problem->n_contacts,
-                  entries = s->by_bodies ? 0 : s->W->n_entries;
+    const int64_t entries = s->by_bodies ? 0 : s->W->n_entries;
     const sti_Room rooms[] = {STI_ROOM(s->u, n),
                               STI_ROOM(s->trial, n),
                               STI_ROOM(s->trial_u, n),
@@ -376,28 +306,105 @@ static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
     sti_slope_rho(task->reduction, s->rho);
     judge_step(s, task);
     if (task->effort != ST_EFFORT_THOROUGH && task->max_iterations > 0) STI_TRY(start_linear(s, task, err));
-    const size_t bytes = sizeof(double) * (size_t)task->problem->n_r;
+    return ST_OK;
+}
+
+static st_Status newton_solve(void *workspace, sti_Task *task, st_Error *err)
+{
+    (void)workspace;
+    Newton newton = {.base = task->factored, .W = &task->factored->W, .measure = INFINITY}, *s = &newton;
+    const int n = task->problem->n_r;
+    const size_t bytes = sizeof(double) * (size_t)n;
     const double patience = task->parameters[STI_SOLVER_newton][PATIENCE];
     int failures = 0;
+    bool begins;
+    task->iterations = 0;
+    STI_TRY(begin_newton(s, task, &begins, err));
+    if (!begins) return ST_OK;
     s->alpha = paths[task->attempt % PATHS].alpha;
     while (!s->done && task->iterations < task->max_iterations && failures < patience && !sti_work_ends(task->work)) {
+        /* Problem (1) around c = r. It is solved when F has fallen far enough. */
         const double before = s->base->least;
-        const int start = task->iterations;
-        bool solved = false;
+        const int start = task->iterations, steps = paths[task->attempt % PATHS].steps;
+        const bool trusts = s->measure < near && (s->by_bodies || n <= DEAR);
+        int rounded = 0, watched = trusts ? WATCHED : 0;
+        double history[MEMORY], first = 0.0;
+        enum { RUNNING, SOLVED, FAILED } end = RUNNING;
         memcpy(s->center, task->r, bytes);
-        STI_TRY(solve_proximal(s, task, &solved, err));
-        failures = solved && s->base->least < 0.9 * before ? 0 : failures + 1;
-        if (solved) { /* the fewer steps it took, the faster alpha falls; after a gain of a factor of 1000 it stays */
-            const int steps = task->iterations - start;
+        for (int k = 0; k < steps && task->iterations < task->max_iterations && !sti_work_ends(task->work); k++) {
+            double merit = evaluate_contacts(s, task, task->r, s->u, true), last = s->measure;
+            if (k == 0) first = merit;
+            if (k > 0 && merit <= inner_fall * inner_fall * first) {
+                end = SOLVED;
+                break;
+            }
+            if (k == watched && k > 0 && merit > 0.5 * first) { /* back to where problem (1) began */
+                memcpy(task->r, s->center, bytes);
+                judge_step(s, task);
+                merit = evaluate_contacts(s, task, task->r, s->u, true);
+            }
+            history[k % MEMORY] = merit;
+            double bound = 0.0;
+            for (int i = 0; i < MEMORY && i <= k; i++)
+                bound = fmax(bound, history[i]);
+            STI_TRY(s->by_bodies ? find_step_by_bodies(s, task, err) : find_step_by_contacts(s, task, err));
+            task->iterations++;
+
+            /* Line search: the longest of r + t d, t = 1, 1/2, 1/4 ... with a merit below the bound; else the best. */
+            double least = INFINITY, length = 0.0, t = 1.0;
+            for (int tries = k < watched ? 1 : LINE_STEPS; tries > 0; tries--, t *= 0.5) {
+                for (int row = 0; row < n; row++) {
+                    s->trial[row] = task->r[row] + t * s->step[row];
+                    s->trial_u[row] = s->u[row] + t * s->step_u[row];
+                }
+                const double found = evaluate_contacts(s, task, s->trial, s->trial_u, false);
+                if (found < least) {
+                    least = found;
+                    length = t;
+                }
+                if (found <= (1.0 - 1e-4 * t) * bound) break;
+            }
+            if (!isfinite(least)) {
+                end = FAILED;
+                break;
+            }
+            for (int row = 0; row < n && length != t; row++) {
+                s->trial[row] = task->r[row] + length * s->step[row];
+                s->trial_u[row] = s->u[row] + length * s->step_u[row];
+            }
+            memcpy(task->r, s->trial, bytes);
+            memcpy(s->u, s->trial_u, bytes);
+            judge_step(s, task);
+            sti_task_report_residual(task, s->measure);
+            if (s->done) {
+                end = SOLVED;
+                break;
+            }
+            /* Is the rest of the error rounding? (2) is almost singular if alpha is small. If W has a null space, every
+             * full step moves r in it by about eps/alpha of its size, and nothing corrects this. */
+            rounded =
+                length > 0.2 && s->measure > 0.5 * last && s->measure < 4.0 * DBL_EPSILON / s->alpha ? rounded + 1 : 0;
+            if (rounded == 2) { /* an alpha whose rounding error is below the tolerance */
+                s->alpha = fmax(s->alpha, 0.1 * DBL_EPSILON / task->tolerance);
+                end = FAILED;
+                break;
+            }
+        }
+        if (end == RUNNING && evaluate_contacts(s, task, task->r, s->u, false) <= inner_fall * inner_fall * first)
+            end = SOLVED;
+
+        failures = end == SOLVED && s->base->least < 0.9 * before ? 0 : failures + 1;
+        if (end == SOLVED) { /* the fewer steps it took, the faster alpha falls; after a gain of 1000 it stays */
+            const int taken = task->iterations - start;
             if (!(s->base->least < 1e-3 * before))
-                s->alpha = fmax(alpha_least, (steps <= 2 ? 0.1 : steps <= 5 ? 0.3 : 0.6) * s->alpha);
+                s->alpha = fmax(alpha_least, (taken <= 2 ? 0.1 : taken <= 5 ? 0.3 : 0.6) * s->alpha);
         } else {
             s->alpha = fmin(alpha_most, 4.0 * s->alpha);
             memcpy(task->r, s->base->best, bytes);
             judge_step(s, task); /* u of it */
         }
     }
-    memcpy(task->r, s->base->best, sizeof(double) * (size_t)p->n_r);
+    memcpy(task->r, s->base->best, bytes);
     return ST_OK;
 }
 

@@ -13,7 +13,7 @@
  *     flow.c                  bodies that come and go before the step
  *     measure.c               measures of grains: stress, flow, forces on walls
  *
- * With events off a step is one piece, and contacts that may close within it are in its problem (speculative_step).
+ * With events off a step is one piece, and contacts that may close within it are in its problem.
  * With events located a piece ends at the first event (located_piece). An integrator of order one ends its step there;
  * one of order two continues to the end of the step: steps end on the grid, and a failure restores the state before all
  * pieces.
@@ -76,31 +76,6 @@ static double time_after(const sti_State *state, const sti_StepWork *work, doubl
 
 /* ---- one piece of a step: from the state to (q_new, v_new) --------------------------------------- */
 
-/* Makes the step. If it penetrates contacts beyond the margin, makes it again with them, so that no body tunnels.
- * Velocities predict most of these contacts, so one attempt usually suffices. If the solver stopped early, a third
- * attempt would correct less than the error of the solver, except for contacts deeper than the margin. */
-static st_Status speculative_step(st_System *system, double h, st_StepInfo *info, st_Error *err)
-{
-    const sti_Model *model = &system->model;
-    sti_StepWork *work = &system->work;
-    work->ahead.missed.n = 0;
-    work->ahead.n_found = 0;
-    for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
-        if (round > 0) STI_TRY(sti_keep_tried(model, &system->state, work, err));
-        if (round > 0 || (model->rigid && work->ahead.foreseen < h)) STI_TRY(look_again(system, h, round, err));
-        STI_TRY(want_contacts(system, h, round, err));
-        sti_begin_recovery(work);
-        STI_TRY(sti_integrate(model, &system->state, work, h, info, err));
-        STI_TRY(sti_bound_recovery(model, &system->state, work, h, info, err));
-        STI_TRY(sti_evaluate_ahead(model, &system->state, work, &work->trial, time_after(&system->state, work, h),
-                                   work->q_new, sti_margin(model), h, work->v_new, NULL, err));
-        STI_TRY(sti_note_missed(model, &system->state, work, h, &again, err));
-        most = info->solve.converged || work->ahead.missed_far ? 4 : 2;
-    }
-    work->ahead.foreseen = h;
-    return sti_note_loaded(model, work, err);
-}
-
 /* Makes a piece to the end of h, or to the first event in it. */
 static st_Status located_piece(st_System *system, double h, double *taken, bool *event, st_StepInfo *info,
                                st_Error *err)
@@ -148,6 +123,36 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
 
 /* ---- the step --------------------------------------------------------------------------------- */
 
+/* The end of a piece, (q_new, v_new) with the rows in `trial`, becomes the state. ends: it is the end of the step. */
+static st_Status accept_piece(st_System *system, double taken, bool event, bool ends, st_Error *err)
+{
+    const sti_Model *model = &system->model;
+    sti_State *state = &system->state;
+    sti_StepWork *work = &system->work;
+    sti_History *history = &state->history;
+    STI_TRY(sti_keep_waiting(model, state, work, true, err));
+    STI_TRY(sti_sum_piece(model, state, work, ends, err));
+    if (work->mean.past != NULL) sti_mean_remember(model, state, work, taken);
+    history->known = !event && !work->stages.rough; /* after an event or a rough step there is no history */
+    history->h = taken;
+    STI_EXCHANGE(double *, history->a, work->a_new);
+    if (history->q != NULL) memcpy(history->q, state->q, (size_t)model->n_q * sizeof *state->q);
+    if (history->v != NULL) memcpy(history->v, state->v, (size_t)model->n_v * sizeof *state->v);
+    STI_EXCHANGE(double *, state->q, work->q_new);
+    STI_EXCHANGE(double *, state->v, work->v_new);
+    if (model->world->n_angles > 0) sti_angles_settle(model->world, state->q);
+    STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
+    STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
+    if (!history->known) state->modes.n = 0;
+    if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
+    STI_EXCHANGE(st_Sink, work->here, work->trial);
+    STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
+    state->t = ends ? work->t_end : state->t + taken;
+    sti_works_add(&state->works, 1, &work->events.before);
+    sti_works_add(&state->works, 1, &work->step.done);
+    return ST_OK;
+}
+
 /* Makes pieces to the end of the step; with an integrator of order one, only the first piece. If this fails, or if a
  * piece gains energy without a source (guard.tripped), the caller restores the state. */
 static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_Error *err)
@@ -194,34 +199,35 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
         work->events.before = (sti_Works){0};
         work->events.lifted = 0;
         work->guard.pull = -1;
-        STI_TRY(speculative ? speculative_step(system, length, info, err)
-                            : located_piece(system, length, &taken, &event, info, err));
+        if (!speculative) {
+            STI_TRY(located_piece(system, length, &taken, &event, info, err));
+        } else {
+            /* If the step penetrates contacts beyond the margin, it is made again with them, so that no body tunnels.
+             * Velocities predict most of these contacts, so one attempt usually suffices. If the solver stopped early,
+             * a third attempt would correct less than the error of the solver, except for contacts deeper than the
+             * margin. */
+            work->ahead.missed.n = work->ahead.n_found = 0;
+            for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
+                if (round > 0) STI_TRY(sti_keep_tried(model, state, work, err));
+                if (round > 0 || (model->rigid && work->ahead.foreseen < length))
+                    STI_TRY(look_again(system, length, round, err));
+                STI_TRY(want_contacts(system, length, round, err));
+                sti_begin_recovery(work);
+                STI_TRY(sti_integrate(model, state, work, length, info, err));
+                STI_TRY(sti_bound_recovery(model, state, work, length, info, err));
+                STI_TRY(sti_evaluate_ahead(model, state, work, &work->trial, time_after(state, work, length),
+                                           work->q_new, sti_margin(model), length, work->v_new, NULL, err));
+                STI_TRY(sti_note_missed(model, state, work, length, &again, err));
+                most = info->solve.converged || work->ahead.missed_far ? 4 : 2;
+            }
+            work->ahead.foreseen = length;
+            STI_TRY(sti_note_loaded(model, work, err));
+        }
         const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
         sti_work_less_potential(model, state, work);
         STI_TRY(sti_judge_energy(model, state, work, length, taken, err));
         if (work->guard.tripped) return ST_OK;
-        STI_TRY(sti_keep_waiting(model, state, work, true, err));
-        STI_TRY(sti_sum_piece(model, state, work, ends, err));
-        /* The end of the piece becomes the state. After an event or a rough step there is no history. */
-        sti_History *history = &state->history;
-        if (work->mean.past != NULL) sti_mean_remember(model, state, work, taken);
-        history->known = !event && !work->stages.rough;
-        history->h = taken;
-        STI_EXCHANGE(double *, history->a, work->a_new);
-        if (history->q != NULL) memcpy(history->q, state->q, (size_t)model->n_q * sizeof *state->q);
-        if (history->v != NULL) memcpy(history->v, state->v, (size_t)model->n_v * sizeof *state->v);
-        STI_EXCHANGE(double *, state->q, work->q_new);
-        STI_EXCHANGE(double *, state->v, work->v_new);
-        if (model->world->n_angles > 0) sti_angles_settle(model->world, state->q);
-        STI_EXCHANGE(sti_IdSet, state->loaded, work->loaded_new);
-        STI_EXCHANGE(sti_Modes, state->modes, work->modes_new);
-        if (!history->known) state->modes.n = 0;
-        if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->active_new); /* else unused */
-        STI_EXCHANGE(st_Sink, work->here, work->trial);
-        STI_EXCHANGE(sti_Patches, state->patches, work->compliant.next);
-        state->t = ends ? end : state->t + taken;
-        sti_works_add(&state->works, 1, &work->events.before);
-        sti_works_add(&state->works, 1, &work->step.done);
+        STI_TRY(accept_piece(system, taken, event, ends, err));
         if (goes_on) (void)sti_energy(model, state, work);
         rest = end - state->t;
     } while (goes_on && rest > 0);
