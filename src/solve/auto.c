@@ -167,24 +167,24 @@ static bool is_bounded(const sti_Task *task)
            !sti_solver_takes(&sti_lemke, task->problem, &refused);
 }
 
-/* newton and the others that factorise may be called for after a thousand steps that did without them. Their memory
- * is taken when a size is first seen, so that steady steps allocate nothing; large problems take it when they
- * need it. It is not counted as work: a clone, which reserves again, would else come to the end of a budget sooner. */
+/* Newton may be needed after a thousand steps that did without it. Its memory is taken when a size is first seen, so
+ * that steady steps allocate nothing; large problems take it when they need it. It is not counted as work: a clone,
+ * which reserves again, would else come to the end of a budget sooner. */
 static st_Status reserve(Auto *a, const sti_Task *task, st_Error *err)
 {
     const int n = task->problem->n_r;
-    const bool newton_alone = is_bounded(task) && task->reduction->graph != NULL;
-    if (n <= a->reserved || n > (newton_alone ? CHEAP_ROWS : RESERVE_ROWS)) return ST_OK;
+    const sti_Graph *graph = task->reduction->graph;
+    const bool swept = is_bounded(task) && graph != NULL;
     int refused;
+    if (n <= a->reserved || n > (swept ? CHEAP_ROWS : RESERVE_ROWS)) return ST_OK;
     const double spent = task->work->spent;
     sti_Task none = *task;
     none.max_iterations = 0;
     none.r = a->best;
-    for (int k = NEWTON; k <= (newton_alone ? NEWTON : HOMOTOPY); k++)
-        if (sti_solver_takes(kinds[k], task->problem, &refused))
-            STI_TRY(sti_task_end(&none, kinds[k]->solve(a->space[k], &none, err)));
-    if (newton_alone && sti_small_fits(task->reduction->graph))
-        STI_TRY(sti_task_end(&none, kinds[SMALL]->solve(a->space[SMALL], &none, err)));
+    if (sti_solver_takes(&sti_newton, task->problem, &refused))
+        STI_TRY(sti_task_end(&none, sti_newton.solve(a->space[NEWTON], &none, err)));
+    if (swept && sti_small_fits(graph))
+        STI_TRY(sti_task_end(&none, sti_newton_small.solve(a->space[SMALL], &none, err)));
     task->work->spent = spent;
     a->reserved = n;
     return ST_OK;
