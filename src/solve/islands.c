@@ -302,30 +302,18 @@ st_Status sti_islands_correct(sti_Islands *s, const st_Problem *problem, st_Solu
     return linear_info(s, status, solution->v, &found, info);
 }
 
-void sti_islands_recall(sti_Islands *s, sti_Left left, const void *ctx)
-{
-    s->left = left;
-    s->left_ctx = ctx;
-}
-
-void sti_islands_try_dense(sti_Islands *s, bool tries)
-{
-    s->dense = tries;
-}
-
-void sti_islands_limit(sti_Islands *s, double max_work)
-{
-    s->def.max_work = max_work;
-}
-
 void sti_islands_be_rough(sti_Islands *s)
 {
     sti_linear_be_rough(s->linear);
 }
 
-st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti_PileContacts *pile,
-                            const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info, st_Error *err)
+st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti_IslandsCall *call,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err)
 {
+    s->call = call != NULL ? *call : (sti_IslandsCall){0};
+    if (!(s->call.max_work > 0)) s->call.max_work = s->def.max_work;
+    const sti_PileContacts *pile = s->call.pile;
+    const sti_Awake *awake = s->call.awake;
     s->problem = problem;
     s->pile = pile;
     s->whole = true;
@@ -347,15 +335,16 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         if (s->confirms) GROW(v_first, problem->A.n_blocks);
     }
     if (awake == NULL && s->n_islands < 2) { /* the problem as a whole */
-        bool confirmed;
-        double left = s->left != NULL ? 0.0 : INFINITY;
-        for (int c = 0; c < problem->n_contacts && s->left != NULL; c++)
-            left = fmax(left, s->left(s->left_ctx, c));
-        STI_TRY(sti_part_confirm(s->worker[0], NONE, left, solution, &confirmed, err));
+        bool confirmed = false;
+        double left = s->call.left != NULL ? 0.0 : INFINITY;
+        for (int c = 0; c < problem->n_contacts && s->call.left != NULL; c++)
+            left = fmax(left, s->call.left(s->call.left_ctx, c));
+        if (s->confirms) STI_TRY(sti_part_confirm(s->worker[0], NONE, left, solution, &confirmed, err));
         if (!confirmed) {
             st_Solver *solver = s->worker[0]->solver;
             st_SolveInfo found;
-            sti_solver_equip(solver, (sti_Equipment){s->def.threads, NULL, s->dense, s->def.max_work, s->stop, left});
+            sti_solver_equip(solver,
+                             (sti_Equipment){s->def.threads, NULL, s->call.dense, s->call.max_work, s->stop, left});
             STI_TRY(sti_solver_solve(solver, problem, pile, solution, &found, err));
             s->island[1] = (sti_Island){problem->A.n_blocks, problem->n_contacts, problem->n_l, found, false};
         }

@@ -40,9 +40,21 @@ typedef struct sti_Awake {
     int n;
 } sti_Awake;
 
-/* As sti_solver_solve; *info is the worst of all islands. awake NULL: all. */
-st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_PileContacts *pile,
-                            const sti_Awake *awake, st_Solution *solution, st_SolveInfo *info, st_Error *err);
+/* Data of one solve beside the problem. All zeros: none. */
+typedef struct sti_IslandsCall {
+    const sti_PileContacts *pile; /* contacts as arrays; NULL: as rows of H                                       */
+    const sti_Awake *awake;       /* NULL: all blocks                                                             */
+    bool dense;                   /* small islands are tried with dense factors first (dense_newton.h)            */
+    double max_work;              /* limit of the visits of each contact of an island; 0: that of the def         */
+    /* The residual that the last solve left at a contact whose impulse is the start; NULL: unknown. An island that was
+     * solved exactly is solved exactly again; others need not be (auto.c). */
+    double (*left)(const void *ctx, int contact);
+    const void *left_ctx;
+} sti_IslandsCall;
+
+/* As sti_solver_solve; *info is the worst of all islands. call NULL: all zeros. */
+st_Status sti_islands_solve(sti_Islands *islands, const st_Problem *problem, const sti_IslandsCall *call,
+                            st_Solution *solution, st_SolveInfo *info, st_Error *err);
 
 /* A problem without contacts was solved elsewhere: there are no islands, and *info is that of a solution. */
 void sti_islands_without_contacts(sti_Islands *islands, const st_Problem *problem, st_SolveInfo *info);
@@ -51,14 +63,6 @@ void sti_islands_without_contacts(sti_Islands *islands, const st_Problem *proble
  * was no contact: one step with the factors of the last solve (no_contacts.h). */
 st_Status sti_islands_correct(sti_Islands *islands, const st_Problem *problem, st_Solution *solution,
                               st_SolveInfo *info, st_Error *err);
-/* For the next solve only: the residual that the last solve left at a contact, whose impulse is the start. An island
- * that was solved exactly is solved exactly again; others need not be (auto.c). */
-typedef double (*sti_Left)(const void *ctx, int contact);
-void sti_islands_recall(sti_Islands *islands, sti_Left left, const void *ctx);
-/* For the next solves: small islands are tried with dense factors first (dense_newton.h). */
-void sti_islands_try_dense(sti_Islands *islands, bool tries);
-/* For the next solves: visits of each contact of an island at most. */
-void sti_islands_limit(sti_Islands *islands, double max_work);
 /* From now on problems without contacts are solved without refinement, for callers that correct the result. */
 void sti_islands_be_rough(sti_Islands *islands);
 

@@ -108,7 +108,7 @@ st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *soluti
     const sti_StartRule rule = sti_auto_start_rule(3 * contacts.n, small, blocks.n, left, s->def.tolerance);
     const sti_RestCode *code = sti_graph_code()->rest;
     *confirmed = false;
-    if (!s->confirms || contacts.n == 0 || !(left <= rule.limit) || !has_load(p, contacts, solution->r)) return ST_OK;
+    if (contacts.n == 0 || !(left <= rule.limit) || !has_load(p, contacts, solution->r)) return ST_OK;
 
     const int n_packs = (contacts.n + STI_LANES - 1) / STI_LANES, ground = blocks.n;
     ROOM(rest, blocks.n + 1);

@@ -82,12 +82,9 @@ typedef struct Worker {
 
 struct sti_Islands {
     st_Allocator allocator;
-    st_SolverDef def; /* as it was given; max_work by sti_islands_limit                            */
+    st_SolverDef def;
     sti_Stop *stop;
-    sti_Left left; /* of the next solve; NULL: not known                                           */
-    const void *left_ctx;
     bool split;
-    bool dense; /* sti_islands_try_dense                                                           */
     Worker *worker[STI_MOST_THREADS]; /* one per thread, created on demand; the first always exists */
     int n_workers;
     STI_ARRAY(Joints, joints); /* of REST, then by the first block of an island with a joint row */
@@ -98,6 +95,7 @@ struct sti_Islands {
     STI_ARRAY(sti_Island, island); /* by part                                                      */
     atomic_int failed;             /* the first part that failed; later parts are not solved       */
     const st_Problem *problem;
+    sti_IslandsCall call;            /* of the solve under way                                     */
     const sti_PileContacts *pile;    /* its contacts as arrays; NULL: as rows of H                 */
     int n_velocities;                /* number for which A.at and A.of are known                   */
     STI_ARRAY(int, shape);           /* A.first at that time                                       */

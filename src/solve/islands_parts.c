@@ -293,11 +293,12 @@ static st_Status solve_part(Worker *d, int part, int threads, st_Solution *solut
     const st_Sparse *G = &s->problem->G;
     sti_Saddle *saddle = NULL;
     st_SolveInfo info;
-    double left = s->left != NULL ? 0.0 : INFINITY;
-    for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && s->left != NULL; k++)
-        left = fmax(left, s->left(s->left_ctx, s->contacts.member[k]));
-    bool confirmed;
-    STI_TRY(sti_part_confirm(d, part, left, solution, &confirmed, err));
+    const sti_IslandsCall *call = &s->call;
+    double left = call->left != NULL ? 0.0 : INFINITY;
+    for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && call->left != NULL; k++)
+        left = fmax(left, call->left(call->left_ctx, s->contacts.member[k]));
+    bool confirmed = false;
+    if (s->confirms) STI_TRY(sti_part_confirm(d, part, left, solution, &confirmed, err));
     if (confirmed) return ST_OK;
     STI_TRY(take_part(d, part, solution->r, err));
     /* the factors of its joints, with their structure from the step before; without joints there are none. No two parts
@@ -308,7 +309,7 @@ static st_Status solve_part(Worker *d, int part, int threads, st_Solution *solut
         if (*place == NULL) STI_TRY(sti_saddle_create(&s->allocator, place, err));
         saddle = *place;
     }
-    sti_solver_equip(d->solver, (sti_Equipment){threads, saddle, s->dense, s->def.max_work, s->stop, left});
+    sti_solver_equip(d->solver, (sti_Equipment){threads, saddle, call->dense, call->max_work, s->stop, left});
     STI_TRY(sti_solver_solve(d->solver, &d->part, d->pile, &d->own, &info, err));
 
     /* The answer to its place in the whole. */

@@ -172,8 +172,8 @@ void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work)
 
 /* ---- solving -------------------------------------------------------------------------------------- */
 
-st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution, st_SolveInfo *info, bool *done,
-                                      st_Error *err)
+st_Status sti_joint_coordinates_solve(sti_StepWork *work, const sti_IslandsCall *call, st_Solution *solution,
+                                      st_SolveInfo *info, bool *done, st_Error *err)
 {
     sti_JointCoordinates *own = work->joint_coordinates;
     const st_Problem *problem = &work->step.problem, *reduced;
@@ -207,11 +207,11 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, st_Solution *solution,
     }
 
     sti_tree_coordinates_solution(own->trees, &inner.v, &inner.l);
-    sti_islands_try_dense(work->islands, true);
-    const st_Status status =
-        sti_islands_solve(work->islands, reduced, NULL, sleeping ? &awake : NULL, &inner, info, err);
-    sti_islands_try_dense(work->islands, false);
-    STI_TRY(status);
+    sti_IslandsCall of_trees = *call;
+    of_trees.pile = NULL;
+    of_trees.awake = sleeping ? &awake : NULL;
+    of_trees.dense = true;
+    STI_TRY(sti_islands_solve(work->islands, reduced, &of_trees, &inner, info, err));
     info->redundant_rows += sti_tree_coordinates_held(own->trees);
     sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);
     *done = own->used = true;

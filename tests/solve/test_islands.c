@@ -214,7 +214,7 @@ static void solve_alone(const st_Problem *p, Answer *out, st_SolveInfo *info)
     st_SolverDef def = solver_def();
     st_Solution solution = solution_of(out);
     check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
-    check_ok(sti_islands_solve(islands, p, NULL, NULL, &solution, info, &err), err);
+    check_ok(sti_islands_solve(islands, p, NULL, &solution, info, &err), err);
     sti_islands_destroy(islands);
 }
 
@@ -265,7 +265,7 @@ static void each_island_has_the_bits_it_has_alone(void **state)
         check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
         for (int round = 0; round < 2; round++) { /* again with memory of the first, from 0 */
             memset(all.r, 0, sizeof all.r);
-            check_ok(sti_islands_solve(islands, &m.problem, NULL, NULL, &solution, &info, &err), err);
+            check_ok(sti_islands_solve(islands, &m.problem, NULL, &solution, &info, &err), err);
         }
         assert_int_equal(sti_islands_count(islands), count_islands(&m.problem, inside));
         several += sti_islands_count(islands) > 1;
@@ -321,7 +321,7 @@ static void a_light_island_is_solved_on_its_own_scale(void **state)
     st_SolveInfo info;
     st_Solution solution = {.v = v, .r = r};
     check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
-    check_ok(sti_islands_solve(islands, &problem, NULL, NULL, &solution, &info, &err), err);
+    check_ok(sti_islands_solve(islands, &problem, NULL, &solution, &info, &err), err);
     assert_int_equal(sti_islands_count(islands), 2);
     assert_true(info.converged);
     check_close(r[0], right[0], 1e-9 * right[0]); /* the tolerance, on each one's scale */
@@ -354,7 +354,7 @@ static void what_is_still_is_left_alone(void **state)
     st_Solution solution = solution_of(&all);
     sti_Islands *islands;
     check_ok(sti_islands_create(&def, true, NULL, &islands, &err), err);
-    check_ok(sti_islands_solve(islands, &m.problem, NULL, &awake, &solution, &info, &err), err);
+    check_ok(sti_islands_solve(islands, &m.problem, &(sti_IslandsCall){.awake = &awake}, &solution, &info, &err), err);
     for (int k = 0; k < m.n_cases; k++) {
         const st_Problem *p = &m.part[k].problem;
         alone = (Answer){0};

@@ -79,7 +79,7 @@ static st_Status solve(sti_Islands *islands, const Towers *t, Answer *out, st_Er
 {
     memset(out, 0, sizeof *out);
     st_Solution solution = {.v = out->v, .u = out->u, .r = out->r};
-    return sti_islands_solve(islands, &t->problem, NULL, NULL, &solution, &out->info, err);
+    return sti_islands_solve(islands, &t->problem, NULL, &solution, &out->info, err);
 }
 
 static void solve_with(const st_SolverDef *def, const Towers *t, Answer *out)

@@ -228,8 +228,8 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
         memcpy(without, work->v_new, (size_t)model->n_v * sizeof *without);
         st_Solution solution = {.v = without, .r = r};
         st_SolveInfo found;
-        sti_islands_limit(recovery->islands, model->def.step_work_limit);
-        STI_TRY(sti_islands_solve(recovery->islands, &problem, &step->pile, &awake, &solution, &found, err));
+        const sti_IslandsCall call = {.pile = &step->pile, .awake = &awake, .max_work = model->def.step_work_limit};
+        STI_TRY(sti_islands_solve(recovery->islands, &problem, &call, &solution, &found, err));
         for (int i = 0; i < n; i++)
             difference[i] = work->v_new[i] - without[i];
         if (fastest_watched(model, difference, recovery->island, watched, fastest) <= cap) return ST_OK;

@@ -32,20 +32,20 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
                             st_SolveInfo *info, st_Error *err)
 {
     const st_Problem *problem = &work->step.problem;
-    const sti_PileContacts *pile = work->step.piled ? &work->step.pile : NULL;
-    st_SolveInfo found = {0};
-    if (!model->rigid) STI_TRY(st_problem_check(problem, err));
-    sti_islands_recall(work->islands, left_at, &work->step);
     const double limit = model->def.step_work_limit - work->work_done;
-    sti_islands_limit(work->islands,
-                      fmax(fmin(limit, work->guard.is_tight ? work->guard.visits : limit), FEWEST_VISITS));
+    const sti_IslandsCall call = {
+        .pile = work->step.piled ? &work->step.pile : NULL,
+        .awake = work->sleep.n_asleep > 0 ? &work->sleep.awake : NULL,
+        .max_work = fmax(fmin(limit, work->guard.is_tight ? work->guard.visits : limit), FEWEST_VISITS),
+        .left = left_at,
+        .left_ctx = &work->step};
+    st_SolveInfo found = {0};
     bool done = false;
+    if (!model->rigid) STI_TRY(st_problem_check(problem, err));
     const sti_Linearised *linear = &work->linearised; /* drag: symmetric, body by body */
     if (work->joint_coordinates != NULL && (!linear->on || (linear->symmetric && linear->first == model->first)))
-        STI_TRY(sti_joint_coordinates_solve(work, solution, &found, &done, err));
-    if (!done)
-        STI_TRY(sti_islands_solve(work->islands, problem, pile, work->sleep.n_asleep > 0 ? &work->sleep.awake : NULL,
-                                  solution, &found, err));
+        STI_TRY(sti_joint_coordinates_solve(work, &call, solution, &found, &done, err));
+    if (!done) STI_TRY(sti_islands_solve(work->islands, problem, &call, solution, &found, err));
     work->work_done += found.work;
     if (info != NULL) *info = found;
     return sti_go_on(model, state, work, err);
@@ -297,7 +297,6 @@ static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *s
 {
     sti_Assembly *out = &work->step;
     const sti_World *world = model->world;
-    if (!model->rigid || !(world->stribeck || world->liquid)) return ST_OK;
     double change = 0;
     for (int round = 0; round < MOST_ROUNDS; round++) {
         const double asked = sti_larger(model->def.tolerance, info->residual.natural),
@@ -323,9 +322,8 @@ static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *s
 
 /* Both limits of a joint that is nearly closed may push against each other: only the difference of their impulses moves
  * anything. Solvers that end early in the middle of the gap left 1e10 times the momentum in both, and this as work. */
-static void release_opposite_limits(const sti_Model *model, sti_Assembly *out)
+static void release_opposite_limits(sti_Assembly *out)
 {
-    if (!model->rigid || model->world->n_joints == 0) return;
     for (int c = 0; c + 1 < out->n_gaps; c++) {
         const uint64_t id = out->chosen[c].entry.id;
         double *lower = &out->r[out->law[c].first], *upper = &out->r[out->law[c + 1].first];
@@ -406,10 +404,11 @@ st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_S
     }
     if (model->world->n_joints > 0 && !out->piled)
         STI_TRY(sti_resolve_tension(model, state, work, stage, &solution, info, err));
-    if (!impact) STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
+    if (!impact && (model->world->stribeck || model->world->liquid))
+        STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
     if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
-    release_opposite_limits(model, out);
+    if (model->world->n_joints > 0) release_opposite_limits(out);
     if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
     if (!impact) STI_TRY(sti_keep_impulses(model, state, work, stage->eta, err));
     if (!impact && work->sleep.on) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
