@@ -348,7 +348,7 @@ st_Status sti_graph_build(sti_Graph *graph, const st_Problem *problem, const sti
     graph->n_placed = graph->problem->n_contacts;
     graph->placed_nodes = graph->n_nodes;
 
-    STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
+    if (graph->n_alone > 0) STI_TRY(sti_alone_fill(graph, saddle, v_free, fits, err));
     if (!*fits) return ST_OK;
     sti_graph_fill(graph, net, v_free, sum);
     *fits = sum[3] == 0.0; /* no contact whose normal moves no body */

@@ -70,17 +70,12 @@ void sti_graph_scale_row(const sti_Graph *graph, int node, double *h)
         h[i] *= graph->scale[STI_NODE * (ptrdiff_t)node + i];
 }
 
-static const double *axes_of(const sti_Graph *graph, int node)
-{
-    return sti_pile_axes(graph->pile, node);
-}
-
 void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double *out)
 {
     const double *inverse = graph->root + 36 * (ptrdiff_t)node, *scale = graph->scale + STI_NODE * (ptrdiff_t)node;
     const int *first = graph->problem->A.first, n = first[node + 1] - first[node];
     if (graph->round) {
-        const double *R = axes_of(graph, node);
+        const double *R = sti_pile_axes(graph->pile, node);
         for (int i = 0; i < 3; i++) {
             out[i] = scale[i] * v[i];
             out[3 + i] = scale[3] * (R[i] * v[3] + R[3 + i] * v[4] + R[6 + i] * v[5]);
@@ -92,19 +87,6 @@ void sti_graph_unscale(const sti_Graph *graph, int node, const double *v, double
         for (int k = i + 1; k < n && !graph->diagonal[node]; k++)
             out[i] += inverse[6 * k + i] * v[k];
     }
-}
-
-/* Is A_k diagonal, and the inertia a multiple of 1? */
-static bool is_round(int n, const double *A, int64_t apart)
-{
-    const double *I = A + 3 * apart;
-    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart] && I[0] == I[apart] && I[0] == I[2 * apart];
-}
-
-/* Is A_k diagonal, and the mass the same in all directions? */
-static bool is_even(int n, const double *A, int64_t apart)
-{
-    return n == 6 && A[0] == A[apart] && A[0] == A[2 * apart];
 }
 
 /* Bodies in parts. */
@@ -124,40 +106,16 @@ static void look_at_part(void *ctx, int part, int64_t first, int64_t end)
         const int n = A->first[k + 1] - A->first[k];
         const double *x = A->x + graph->mass_at[k];
         graph->diagonal[k] = sti_block_marked(A, k) || is_diagonal(n, x);
+        /* even: the mass is the same in all directions; round: so is the inertia */
+        const int64_t apart = sti_block_stride(A, k);
+        const bool is_even = graph->diagonal[k] && n == 6 && x[0] == x[apart] && x[0] == x[2 * apart];
         diagonal = diagonal && graph->diagonal[k];
-        round = round && graph->diagonal[k] && is_round(n, x, sti_block_stride(A, k));
-        even = even && graph->diagonal[k] && is_even(n, x, sti_block_stride(A, k));
+        even = even && is_even;
+        round = round && is_even && x[3 * apart] == x[4 * apart] && x[3 * apart] == x[5 * apart];
     }
     masses->diagonal[part] = diagonal;
     masses->round[part] = round;
     masses->even[part] = even;
-}
-
-/* Which bodies have diagonal masses; where there are others, room for their inv(L). Are all round, or have they at
- * least axes?                                                                                            */
-static st_Status look_at_masses(Masses *masses, st_Error *err)
-{
-    sti_Graph *graph = masses->graph;
-    const st_Problem *p = graph->problem;
-    bool all = true;
-    int64_t at = 0;
-    for (int k = 0; k < graph->n_nodes; k++) {
-        graph->mass_at[k] = at;
-        at += sti_block_numbers(&p->A, k);
-    }
-    const int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, masses);
-    graph->round = graph->straight;
-    graph->pointed = graph->straight && !graph->turning;
-    for (int k = 0; k < parts; k++) {
-        all = all && masses->diagonal[k];
-        graph->round = graph->round && masses->round[k];
-        graph->pointed = graph->pointed && masses->even[k];
-    }
-    graph->diagonal[graph->n_nodes] = true;
-    graph->pointed = graph->pointed && !graph->round;
-    if (!all) GROW(root, 36 * ((int64_t)graph->n_nodes + 1));
-    if (graph->pointed) GROW(axes, STI_FRAME * ((int64_t)graph->n_nodes + 1));
-    return ST_OK;
 }
 
 static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
@@ -182,13 +140,13 @@ static bool take_mass(const sti_Graph *graph, int k, const double *v_free)
     }
     if (definite && graph->round) {
         /* The turning part of v~ in world axes: the same numbers for a round body. */
-        const double *R = axes_of(graph, k);
+        const double *R = sti_pile_axes(graph->pile, k);
         const double x = v[3], y = v[4], z = v[5];
         for (int i = 0; i < 3; i++)
             v[3 + i] = R[3 * i] * x + R[3 * i + 1] * y + R[3 * i + 2] * z;
     }
     if (definite && graph->pointed) {
-        const double *R = axes_of(graph, k);
+        const double *R = sti_pile_axes(graph->pile, k);
         double *to = graph->axes + STI_FRAME * (ptrdiff_t)k;
         for (int e = 0; e < 9; e++)
             to[e] = R[e] * scale[3 + e % 3];
@@ -208,12 +166,33 @@ static void take_masses(void *ctx, int part, int64_t first, int64_t end)
 st_Status sti_graph_masses(sti_Graph *graph, const double *v_free, bool *definite, st_Error *err)
 {
     const ptrdiff_t ground = STI_NODE * (ptrdiff_t)graph->n_nodes;
+    const int64_t n_rooms = (int64_t)graph->n_nodes + 1;
     Masses masses;
     masses.graph = graph, masses.v_free = v_free;
-    STI_TRY(look_at_masses(&masses, err));
+
+    /* Which bodies have diagonal masses? Others need memory for inv(L). Are all round, or have they at least axes? */
+    bool all = true;
+    int64_t at = 0;
+    for (int k = 0; k < graph->n_nodes; k++) {
+        graph->mass_at[k] = at;
+        at += sti_block_numbers(&graph->problem->A, k);
+    }
+    int parts = sti_team_parts(graph->threads, graph->n_nodes, look_at_part, &masses);
+    graph->round = graph->straight;
+    graph->pointed = graph->straight && !graph->turning;
+    for (int k = 0; k < parts; k++) {
+        all = all && masses.diagonal[k];
+        graph->round = graph->round && masses.round[k];
+        graph->pointed = graph->pointed && masses.even[k];
+    }
+    graph->diagonal[graph->n_nodes] = true;
+    graph->pointed = graph->pointed && !graph->round;
+    if (!all) GROW(root, 36 * n_rooms);
+    if (graph->pointed) GROW(axes, STI_FRAME * n_rooms);
+
     memset(graph->v_free + ground, 0, STI_NODE * sizeof *graph->v_free);
     memset(graph->scale + ground, 0, STI_NODE * sizeof *graph->scale);
-    const int parts = sti_team_parts(graph->threads, graph->n_nodes, take_masses, &masses);
+    parts = sti_team_parts(graph->threads, graph->n_nodes, take_masses, &masses);
     *definite = true;
     for (int k = 0; k < parts; k++)
         *definite = *definite && masses.definite[k];
@@ -443,7 +422,7 @@ void sti_graph_fill(sti_Graph *graph, const sti_Net *net, const double *v_free, 
     for (int k = 0; k < n; k++)
         for (int e = 0; e < STI_SUMS; e++)
             sum[e] += graph->part[k].sum[e];
-    sti_alone_prepare(graph, v_free, sum);
+    if (graph->n_alone > 0) sti_alone_prepare(graph, v_free, sum);
 }
 
 /* ------------------------------------------------------------------ orders */

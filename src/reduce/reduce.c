@@ -272,7 +272,6 @@ double sti_reduction_mechanisms(const sti_Reduction *reduction, const double *r,
     const st_Problem *p = m->problem;
     const sti_Graph *graph = reduction->graph;
     const sti_Net *net = m->saddle->net;
-    if (p->n_l == 0) return 0.0;
     memcpy(l, m->l_free, (size_t)p->n_l * sizeof *l);
     for (int row = 0; row < p->n_l; row++)
         m->side_l[row] = -p->g[row];

@@ -136,7 +136,7 @@ void sti_residual(const sti_Reduction *reduction, const double *r, double *v, do
             const sti_Graph *graph = reduction->graph;
             st_Residual *found = &judged->residual;
             sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, found);
-            found->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
+            found->joint = p->n_l > 0 ? sti_reduction_mechanisms(reduction, r, judged->v, judged->l) : 0.0;
             for (int k = 0; k < graph->n_alone; k++) {
                 const sti_Alone *alone = &graph->alone[k];
                 const st_ContactLaw *contact = &p->contact[alone->contact];

@@ -333,14 +333,9 @@ static st_Status check_fit(const st_Solver *solver, const st_Problem *problem, c
     return ST_OK;
 }
 
-static st_Status make_room(st_Solver *solver, int n_r, st_Error *err)
-{
-    return STI_GROW(&solver->def.allocator, solver->r, solver->r_size, n_r, err);
-}
-
 st_Status sti_solver_own_r(st_Solver *solver, int n_r, double **r, st_Error *err)
 {
-    STI_TRY(make_room(solver, n_r, err));
+    STI_TRY(STI_GROW(&solver->def.allocator, solver->r, solver->r_size, n_r, err));
     *r = solver->r;
     return ST_OK;
 }
@@ -418,7 +413,7 @@ static st_Status drop_held_friction(st_Solver *solver, st_Residual *residual, st
     const st_Problem *problem = reduction->problem;
     bool dropped = false;
     if (reduction->graph != NULL || reduction->is_local) return ST_OK;
-    STI_TRY(make_room(solver, 2 * problem->n_r, err));
+    STI_TRY(STI_GROW(&solver->def.allocator, solver->r, solver->r_size, 2 * problem->n_r, err));
     double *kept = solver->r + problem->n_r;
     memcpy(kept, solver->r, (size_t)problem->n_r * sizeof *kept);
     for (int c = 0; c < problem->n_contacts; c++) {
@@ -499,7 +494,7 @@ st_Status sti_solver_solve(st_Solver *solver, const st_Problem *problem, const s
 
     /* Joints first. If they leave every contact open, r = 0 is the exact answer. */
     double joint;
-    STI_TRY(make_room(solver, problem->n_r, err));
+    STI_TRY(STI_GROW(&solver->def.allocator, solver->r, solver->r_size, problem->n_r, err));
     STI_TRY(sti_reduce_joints(reduction, problem, pile, err));
     if (sti_reduction_is_open(reduction, &joint)) {
         const bool met = sti_joints_are_met(problem, reduction->judged->v, joint, def->tolerance, def->all_errors);
@@ -536,7 +531,7 @@ st_Status sti_solver_solve_local(st_Solver *solver, const st_LocalProblem *probl
         return ST_OK;
     STI_TRY(sti_reduce_local(solver->reduction, problem, err));
     STI_TRY(check_fit(solver, solver->reduction->problem, solution, err));
-    STI_TRY(make_room(solver, solver->reduction->problem->n_r, err));
+    STI_TRY(STI_GROW(&solver->def.allocator, solver->r, solver->r_size, solver->reduction->problem->n_r, err));
     sti_Task task = begin_task(solver, solver->def.max_work, solution);
     STI_TRY(sti_task_end(&task, solver->kind->solve(solver->workspace, &task, err)));
     return judge_answer(solver, &task, solution, info, err);

@@ -81,7 +81,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
             .mu_roll = law->mu_roll,
             .mu_spin = law->mu_spin};
         sti_choose(out, n, entry);
-        sti_stage_belt(build, &out->law[n], entry);
+        sti_belt_speeds(build->model, build->stage->q_star, &out->law[n], entry, out->w + rows);
         if (build->gap_drift)
             out->w[rows] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
         out->pile_body[2 * (ptrdiff_t)n] = mass_block_of(build->model->world, entry->a);

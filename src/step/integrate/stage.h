@@ -94,9 +94,6 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
     chosen->released = false;
 }
 
-/* The same into w of the problem being filled (sti_belt_speeds). */
-void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry);
-
 /* The part of a gap or overlap that is corrected: nothing within the slop. Faces that rest on each other at many
  * points have more gaps than degrees of freedom. Correcting the small differences that the solver left would need
  * large forces without a cause, other ones in every step. */

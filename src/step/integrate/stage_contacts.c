@@ -70,17 +70,12 @@ void sti_belt_speeds(const sti_Model *model, const double *q, const st_ContactLa
     }
 }
 
-void sti_stage_belt(const sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
-{
-    sti_belt_speeds(build->model, build->stage->q_star, law, entry, build->out->w + law->first);
-}
-
 static st_Status contact_rows(sti_StageBuild *build, const st_ContactLaw *law, const sti_ContactEntry *entry)
 {
     const sti_RowList *from = &build->stage->rows->contact_rows;
     sti_RowList *to = &build->out->H;
     int n_own = law->dim < entry->dim ? law->dim : entry->dim;
-    sti_stage_belt(build, law, entry);
+    sti_belt_speeds(build->model, build->stage->q_star, law, entry, build->out->w + law->first);
     if (entry->first_row < 0) return new_contact_rows(build, law, entry);
     STI_TRY(sti_rows_append_rows(build->allocator, to, from, entry->first_row, n_own, build->err));
     for (int k = n_own; k < law->dim; k++) {
