@@ -1,4 +1,4 @@
-/* scene/geometry.c -- points, triangles, heights and model files of shapes. */
+/* scene/geometry.c -- points, triangles, outlines, heights and model files of shapes. */
 #include "scene/geometry.h"
 
 #include "base/range.h"
@@ -72,6 +72,95 @@ st_Status sti_triangles_read(const sti_Value *v, void *field)
     }
     object->model.n_triangles = (int)n;
     return ST_OK;
+}
+
+/* Corners (radius, z) of the outline of a surface of revolution. */
+st_Status sti_outline_read(const sti_Value *v, void *field)
+{
+    (void)field;
+    sti_Object *object = v->object;
+    static const char *const own[] = {"points", "triangles", "file"};
+    size_t n = json_array_size(v->json);
+    if (n < 2 || n > INT_MAX / (8 * STI_SIDES_MOST)) return geometry_wrong(v);
+    for (int k = 0; k < 3; k++)
+        if (sti_object_has(object, own[k]))
+            return sti_report(object->reader, v->place, ST_ERR_FORMAT,
+                              "%s: has both \"%s\" and \"outline\", must have one", object->subject, own[k]);
+    object->table = malloc(2 * n * sizeof *object->table);
+    if (object->table == NULL) return geometry_no_memory(object, v->place, n);
+    for (size_t i = 0; i < n; i++) {
+        double *x = object->table + 2 * i;
+        sti_Place at = {v->place, NULL, i};
+        char name[80];
+        snprintf(name, sizeof name, "%s[%zu]", v->key->key, i);
+        STI_TRY(read_row(v, i, 2, x));
+        if (!(x[0] >= 0.0)) return sti_wrong(object, &at, name, json_array_get(v->json, i), "[radius, z], radius >= 0");
+        if (i > 0 && ((x[0] == x[-2] && x[1] == x[-1]) || (x[0] == 0.0 && x[-2] == 0.0)))
+            return sti_report(object->reader, &at, ST_ERR_FORMAT,
+                              "%s: %s is [%g, %g] after [%g, %g]: two corners in a row must differ, and only one of "
+                              "them may have radius 0",
+                              object->subject, name, x[0], x[1], x[-2], x[-1]);
+    }
+    object->n_outline = (int)n;
+    return ST_OK;
+}
+
+st_Status sti_sides_read(const sti_Value *v, void *field)
+{
+    (void)field;
+    const double x = json_number_value(v->json);
+    if (!json_is_number(v->json) || floor(x) != x || !(x >= STI_SIDES_LEAST && x <= STI_SIDES_MOST))
+        return geometry_wrong(v);
+    v->object->sides = (int)x;
+    return ST_OK;
+}
+
+/* Point k of corner i of an outline; one point if the corner is on the axis, the first corner if the outline is closed.
+ */
+static int revolved_point(const sti_Object *object, const int *first, int i, int k)
+{
+    const double *x = object->table + 2 * (size_t)i;
+    return x[0] == 0.0 ? first[i] : first[i] + k % object->sides;
+}
+
+/* The points and triangles of a surface of revolution. Their outside is that of the volume that they enclose: the
+ * triangles are turned over if this volume is negative. Without a volume the sheet has no outside. */
+static st_Status revolve(sti_Object *object)
+{
+    const double *outline = object->table;
+    const int n = object->n_outline;
+    const bool closed = n > 3 && outline[0] == outline[2 * n - 2] && outline[1] == outline[2 * n - 1];
+    sti_Model *model = &object->model;
+    st_Error why = {0};
+    st_Status status = ST_OK;
+    if (object->sides == 0) object->sides = STI_SIDES_DEFAULT;
+    int *first = malloc((size_t)n * sizeof *first);
+    if (first == NULL) return geometry_no_memory(object, object->place, (size_t)n);
+    for (int i = 0; i < n && status == ST_OK; i++) {
+        const double r = outline[2 * i], z = outline[2 * i + 1];
+        first[i] = closed && i == n - 1 ? first[0] : model->n_points;
+        for (int k = 0; k < (r == 0.0 ? 1 : object->sides) && !(closed && i == n - 1) && status == ST_OK; k++) {
+            const double angle = 2.0 * STI_PI * k / object->sides;
+            status = sti_model_point(model, object->subject, 0, (st_Vec3){r * cos(angle), r * sin(angle), z}, &why);
+        }
+    }
+    double volume = 0.0;
+    for (int i = 0; i + 1 < n; i++)
+        volume += (outline[2 * i + 3] - outline[2 * i + 1]) *
+                  (outline[2 * i] * outline[2 * i] + outline[2 * i] * outline[2 * i + 2] +
+                   outline[2 * i + 2] * outline[2 * i + 2]);
+    for (int i = 0; i + 1 < n && status == ST_OK; i++)
+        for (int k = 0; k < object->sides && status == ST_OK; k++) {
+            const int a = revolved_point(object, first, i, k), b = revolved_point(object, first, i, k + 1),
+                      c = revolved_point(object, first, i + 1, k), d = revolved_point(object, first, i + 1, k + 1);
+            const bool over = volume < 0.0;
+            if (a != b) status = sti_model_triangle(model, object->subject, over ? b : a, over ? a : b, c, &why);
+            if (c != d && status == ST_OK)
+                status = sti_model_triangle(model, object->subject, over ? d : b, over ? b : d, c, &why);
+        }
+    free(first);
+    return status == ST_OK ? ST_OK
+                           : sti_report(object->reader, object->place, status, "%s: %s", object->subject, why.message);
 }
 
 /* Rows along x, in the order of y. */
@@ -148,9 +237,13 @@ st_Status sti_shape_finish(sti_Object *object)
     const uint32_t members = st_shape_type_members(def->type);
     const bool mesh = (members & ST_MEMBER_TRIANGLES) != 0;
     if ((members & ST_MEMBER_POINTS) == 0) return ST_OK;
-    if (model->n_points == 0)
+    if (object->sides > 0 && object->n_outline == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,
-                          "%s: \"points\" or \"file\" is missing, a %s needs one of them", object->subject,
+                          "%s: \"sides\" are those of a \"outline\", which is missing", object->subject);
+    if (object->n_outline > 0) STI_TRY(revolve(object));
+    if (model->n_points == 0)
+        return sti_report(object->reader, object->place, ST_ERR_FORMAT, "%s: %s is missing, a %s needs one of them",
+                          object->subject, mesh ? "\"points\", \"outline\" or \"file\"" : "\"points\" or \"file\"",
                           st_shape_type_name(def->type));
     if (mesh && model->n_triangles == 0)
         return sti_report(object->reader, object->place, ST_ERR_FORMAT,

@@ -350,7 +350,8 @@ const sti_Kind sti_measure_kind = {
     "Measures",
     "Measurements of grains, and sensors of robots. Recordings, tables and plots contain their values as curves. "
     "Stress is "
-    "positive in compression. Forces are means over a step and include impacts.",
+    "positive in compression. Forces are means over a step and include impacts; only force and torque of a body leave "
+    "them out.",
     measure_keys,
     COUNT(measure_keys),
     measure_word,

@@ -36,6 +36,12 @@ static const sti_Key shape_keys[] = {
      "indices of points from 0, counter-clockwise from outside. A closed mesh is solid, any other mesh is a sheet with "
      "contact on both sides",
      "none", NULL},
+    {"outline", STI_VALUE_OUTLINE, ST_MEMBER_TRIANGLES, 0, STI_FINITE, 0, "m",
+     "a surface of revolution about the shape's z axis, in place of points and triangles: corners of its outline, in "
+     "order. Solid if the outline ends where it begins, or begins and ends with radius 0; any other is a sheet",
+     "none", NULL},
+    {"sides", STI_VALUE_SIDES, ST_MEMBER_TRIANGLES, 0, STI_FINITE, 0, "",
+     "number of flat sides of a surface of revolution; their edges are at the given radii", "32", NULL},
     {"file", STI_VALUE_FILE, POINTS, 0, STI_FINITE, 0, "",
      "an OBJ, STL, COLLADA or MSH file, relative to the scene, in place of points and triangles", "none", NULL},
     {"scale", STI_VALUE_SCALE, POINTS, 0, STI_POSITIVE, 0, "",

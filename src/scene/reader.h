@@ -53,6 +53,8 @@
     ROW(TABLE,      read_table,         table_schema,      "a list of [time, value] pairs") /* of an st_Profile */     \
     ROW(POINTS,     sti_points_read,    points_schema,     "a list of points [x, y, z]") /* the model */               \
     ROW(TRIANGLES,  sti_triangles_read, triangles_schema,  "a list of [i, j, k], numbers of points from 0") /* model */ \
+    ROW(OUTLINE,    sti_outline_read,   outline_schema,    "a list of at least two pairs [radius, z], radii >= 0") /* the object's table */ \
+    ROW(SIDES,      sti_sides_read,     sides_schema,      "a whole number from 3 to 1000") /* the object's */          \
     ROW(FILE,       sti_file_read,      name_schema,       "the path of a file .obj, .stl, .dae or .msh") /* the model */          \
     ROW(SCALE,      read_scale,         scale_schema,      "a number > 0, or three that are not 0") /* the object's */ \
     ROW(HEIGHTS,    sti_heights_read,   heights_schema,    "at least two rows of at least two numbers") /* st_ShapeDef */ \
@@ -76,6 +78,9 @@
 #define STI_VALUE_NAME_OF(kind, read, schema, expected) STI_VALUE_##kind,
 typedef enum sti_ValueKind { STI_VALUES(STI_VALUE_NAME_OF) } sti_ValueKind;
 #undef STI_VALUE_NAME_OF
+
+/* Sides of a mesh with an outline. */
+enum { STI_SIDES_LEAST = 3, STI_SIDES_DEFAULT = 32, STI_SIDES_MOST = 1000 };
 
 typedef enum sti_Range { STI_FINITE, STI_NOT_NEGATIVE, STI_POSITIVE, STI_FRACTION } sti_Range; /* 0 to 1 */
 
@@ -246,6 +251,8 @@ typedef struct sti_Object {
     double *table;   /* of a force, motor, height field or sieve curve; owned, freed by sti_object_free */
     sti_Model model; /* of a hull or mesh; owned likewise */
     st_Vec3 scale;   /* scale of the model along its x, y, z; 0: not scaled */
+    int n_outline;   /* corners of the outline of a mesh, in `table`; 0: none */
+    int sides;       /* of a mesh with an outline; 0: not given */
 } sti_Object;
 
 /* A value being read: its object, key and place. */

@@ -171,6 +171,17 @@ static json_t *triangles_schema(const Described *d)
     return a_list(some_numbers(3, STI_NOT_NEGATIVE, d->key->unit), 1, 0);
 }
 
+static json_t *outline_schema(const Described *d)
+{
+    return a_list(some_numbers(2, STI_FINITE, d->key->unit), 2, 0);
+}
+
+static json_t *sides_schema(const Described *d)
+{
+    (void)d;
+    return json_pack("{s:s, s:i, s:i}", "type", "integer", "minimum", STI_SIDES_LEAST, "maximum", STI_SIDES_MOST);
+}
+
 static json_t *scale_schema(const Described *d)
 {
     (void)d;

@@ -287,6 +287,24 @@ st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const
     return ST_OK;
 }
 
+/* Mean force of the motor and of the limit over the step, with impacts; st_JointReport leaves them out. */
+st_Status sti_joint_means(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                          double *motor, double *limit)
+{
+    st_JointReport r;
+    STI_TRY(sti_joint_report(model, state, work, index, ST_FRAME_WORLD, &r));
+    *motor = r.motor;
+    *limit = r.limit;
+    if (work->on_device != NULL || work->step.problem.n_v == 0) return ST_OK;
+    sti_JointImpulse i[2] = {[STI_IMPACT] = {.motor = 0}};
+    const sti_StageEnds ends = ends_of_step(work);
+    STI_TRY(sti_in_sums(work) ? sti_joint_impulses_of_step(model, work, &ends, index, i)
+                              : sti_joint_impulse(model, work, &ends, index, &i[STI_FINITE]));
+    *motor = per_second(work) * (i[STI_FINITE].motor + i[STI_IMPACT].motor);
+    *limit = per_second(work) * (i[STI_FINITE].limit + i[STI_IMPACT].limit);
+    return ST_OK;
+}
+
 st_Status st_system_joint(const st_System *system, st_JointId id, st_Frame frame, st_JointReport *out)
 {
     if (system == NULL || out == NULL) return ST_ERR_ARGUMENT;

@@ -242,10 +242,12 @@ st_Status sti_sensor_read(const sti_Model *model, const sti_State *state, sti_St
     case ST_MEASURE_LIMIT: {
         st_JointReport r;
         STI_TRY(sti_joint_report(model, state, work, of->joint - 1, ST_FRAME_WORLD, &r));
+        double motor, limit;
+        STI_TRY(sti_joint_means(model, state, work, of->joint - 1, &motor, &limit));
         const double measured = sensor->type == ST_MEASURE_COORDINATE ? r.coordinate
                                 : sensor->type == ST_MEASURE_SPEED    ? r.speed
-                                : sensor->type == ST_MEASURE_MOTOR    ? r.motor
-                                                                      : r.limit;
+                                : sensor->type == ST_MEASURE_MOTOR    ? motor
+                                                                      : limit;
         *out = sensor->factor * measured + (sensor->type == ST_MEASURE_COORDINATE ? sensor->offset : 0);
         return ST_OK;
     }

@@ -148,6 +148,8 @@ st_Status sti_contact_report(const sti_Model *model, const sti_State *state, con
                              st_ContactReport *out);
 st_Status sti_joint_report(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out);
+st_Status sti_joint_means(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                          double *motor, double *limit);
 st_Status sti_body_loads(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_BodyLoad *out,
                          int count, st_Error *err);
 /* st_system_energy (state.c), and st_system_rays and st_system_overlaps (query.c), of the state of the host. */

@@ -61,9 +61,65 @@ static void every_shape_is_read(void **state)
     st_scene_destroy(scene);
 }
 
+/* A surface of revolution with n sides is that of a polygon whose area is n/(2 pi) sin(2 pi/n) of the circle's. The
+ * outline may be given in either direction. */
+static void outlines_are_revolved(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *outline;
+        double volume; /* with a round outline, over pi */
+    } cases[] = {
+        {"[[1, -0.5], [2, -0.5], [2, 0.5], [1, 0.5], [1, -0.5]]", 3.0}, /* a ring */
+        {"[[1, -0.5], [1, 0.5], [2, 0.5], [2, -0.5], [1, -0.5]]", 3.0},
+        {"[[0, -0.5], [2, -0.5], [2, 0.5], [0, 0.5]]", 4.0}, /* a cylinder */
+        {"[[0, 0.5], [2, 0.5], [2, -0.5], [0, -0.5]]", 4.0},
+        {"[[0, -1], [2, 0], [0, 1]]", 8.0 / 3.0}, /* two cones */
+    };
+    static const int sides[] = {3, 32, 100};
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        for (size_t k = 0; k < sizeof sides / sizeof *sides; k++) {
+            char text[512];
+            double mass;
+            snprintf(text, sizeof text,
+                     "{\"bodies\": [{\"name\": \"a\", \"shapes\": [{\"type\": \"mesh\", \"sides\": %d, "
+                     "\"density\": 10, \"outline\": %s}]}]}",
+                     sides[k], cases[c].outline);
+            st_Scene *scene = parse(text);
+            st_Error err = {0};
+            assert_int_equal(st_scene_shapes_mass(scene, (st_BodyId){1}, &mass, &err), ST_OK);
+            check_close(mass, 10.0 * cases[c].volume * 0.5 * sides[k] * sin(2.0 * acos(-1.0) / sides[k]), 1e-12);
+            st_scene_destroy(scene);
+        }
+    /* A funnel is a sheet; a ring shares its last corners with its first ones. */
+    st_Scene *scene = parse("{\"ground\": [{\"type\": \"mesh\", \"outline\": [[0.1, 0], [0.4, 0.5], [0.4, 1]]},"
+                            "{\"type\": \"mesh\", \"outline\": [[1, 0], [2, 0], [2, 1], [1, 0]], \"sides\": 8}],"
+                            "\"bodies\": [{\"mass\": 1, \"inertia\": 1}]}");
+    st_ShapeDef shape;
+    st_scene_shape(scene, (st_ShapeId){1}, &shape, NULL);
+    assert_int_equal(shape.n_points, 3 * 32);
+    assert_int_equal(shape.n_triangles, 4 * 32);
+    check_close(hypot(shape.points[33].x, shape.points[33].y), 0.4, 1e-15);
+    st_scene_shape(scene, (st_ShapeId){2}, &shape, NULL);
+    assert_int_equal(shape.n_points, 3 * 8);
+    assert_int_equal(shape.n_triangles, 6 * 8);
+    st_scene_destroy(scene);
+}
+
 static void bad_geometry_is_refused(void **state)
 {
     (void)state;
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0]]}"), "at least two pairs");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0], [-1, 2]]}"), "outline[1]");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0], [1, 0]]}"), "must differ");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[0, 0], [0, 1], [1, 1]]}"), "radius 0");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0], [1, 1]], \"sides\": 2}"), "from 3 to 1000");
+    refused(BODY("{\"type\": \"mesh\", \"sides\": 5, \"points\": [[0,0,0],[1,0,0],[0,1,0]]}"), "which is missing");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0], [1, 1]], \"points\": [[0,0,0],[1,0,0],[0,1,0]]}"),
+            "\"points\" and \"outline\"");
+    refused(BODY("{\"type\": \"mesh\", \"outline\": [[1, 0], [1, 1]], \"file\": \"a.obj\"}"),
+            "\"file\" and \"outline\"");
+    refused(BODY("{\"type\": \"hull\", \"outline\": [[1, 0], [1, 1]]}"), "outline");
     refused(BODY("{\"type\": \"hull\"}"), "\"points\" or \"file\" is missing");
     refused(BODY("{\"type\": \"hull\", \"points\": [[0,0,0],[1,0,0],[0,1,0],[1,1,0]]}"), "lie in a plane");
     refused(BODY("{\"type\": \"hull\", \"points\": [[0,0],[1,0,0]]}"), "points[0]");
@@ -218,9 +274,13 @@ static void triangles_beside_a_file(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(long_faces),           cmocka_unit_test(triangles_beside_a_file),
-        cmocka_unit_test(every_shape_is_read),  cmocka_unit_test(bad_geometry_is_refused),
-        cmocka_unit_test(recentre_and_exclude), cmocka_unit_test(paths_of_files),
+        cmocka_unit_test(long_faces),
+        cmocka_unit_test(triangles_beside_a_file),
+        cmocka_unit_test(outlines_are_revolved),
+        cmocka_unit_test(every_shape_is_read),
+        cmocka_unit_test(bad_geometry_is_refused),
+        cmocka_unit_test(recentre_and_exclude),
+        cmocka_unit_test(paths_of_files),
         cmocka_unit_test(models_are_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -194,6 +194,35 @@ static void test_triaxial(void **state)
     st_scene_destroy(scene);
 }
 
+/* A motor holds a plate on which a ball falls. The measure includes the impact: its sum over time is the weight of both
+ * over the time and the momentum of the ball at the start. */
+static void test_motor(void **state)
+{
+    (void)state;
+    st_Scene *scene;
+    const char *text =
+        "{\"simulation\": {\"h\": 0.001}, \"bodies\": ["
+        "{\"name\": \"plate\", \"mass\": 0.5, \"inertia\": 1e-3, \"shapes\": [{\"type\": \"box\", \"size\": "
+        "[0.1, 0.1, 0.02]}]},"
+        "{\"name\": \"ball\", \"position\": [0, 0, 0.05], \"velocity\": [0, 0, -1], " BALL "}],"
+        "\"joints\": [{\"name\": \"lift\", \"type\": \"prismatic\", \"b\": \"plate\", \"axis\": [0, 0, 1],"
+        "\"motor\": {\"type\": \"speed\", \"target\": 0}}],"
+        "\"measures\": [{\"name\": \"force\", \"type\": \"motor\", \"joint\": \"lift\"}]}";
+    st_System *system = system_of(text, NULL, &scene);
+    double sum = 0, most = 0;
+    for (int k = 0; k < 100; k++) {
+        steps(system, 1);
+        const double force = VALUE("force", "value");
+        sum += 1e-3 * force;
+        most = fmax(most, force);
+    }
+    check_close(sum, 0.1 * G * (0.5 + mass_of_ball()) + mass_of_ball(), 1e-9); /* residual of the solver */
+    assert_true(most > G * (0.5 + mass_of_ball()) + 5); /* the impact: more than m_b (1 m/s) / h = 8 N */
+    check_close(VALUE("force", "value"), G * (0.5 + mass_of_ball()), 1e-6);
+    st_system_destroy(system);
+    st_scene_destroy(scene);
+}
+
 /* Thrown up through a plane at 0.1 m with 2 m/s, and back: below, above from 0.057 s on, below again after 0.35 s. A
  * ball that an outlet takes has crossed before it goes. */
 static void test_flow(void **state)
@@ -346,8 +375,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_tower),    cmocka_unit_test(test_tension),  cmocka_unit_test(test_temperature),
-        cmocka_unit_test(test_triaxial), cmocka_unit_test(test_flow),     cmocka_unit_test(test_repose),
-        cmocka_unit_test(test_recorded), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_triaxial), cmocka_unit_test(test_motor),    cmocka_unit_test(test_flow),
+        cmocka_unit_test(test_repose),   cmocka_unit_test(test_recorded), cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
