@@ -14,7 +14,7 @@ for name in docs bench examples include python src README.md CHANGELOG.md CODE_O
 done
 PYTHONPATH=$root/$1/python PYTHONDONTWRITEBYTECODE=1 python3 docs/site/site.py "$out/source/api"
 # Debian's Python has Sphinx; another one that comes first may not.
-python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import sphinx, myst_parser, furo' 2>/dev/null && echo "$p" && break; done)
+python=$(for p in /usr/bin/python3 python3; do "$p" -c 'import sphinx, myst_parser, furo' 2>/dev/null && echo "$p" && break; done || true)
 [ -n "$python" ] || { echo "site: no Python with sphinx, myst_parser and furo" >&2 && exit 1; }
 "$python" -m sphinx -q -W --keep-going -c docs/site -d "$out/cache" -b html "$out/source" "$out/html"
 python3 docs/site/theme.py "$out/html/_static"
