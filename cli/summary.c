@@ -152,8 +152,9 @@ static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
     char ignored[200];
     if (restitution_ignored(loaded->scene, &loaded->def, ignored, sizeof ignored)) print_row(out, "impacts", ignored);
     if (tally->struck > 0) {
-        char text[160];
-        snprintf(text, sizeof text, "%lld contact%s closed in fixed steps; reported as impulses, not as forces",
+        char text[200];
+        snprintf(text, sizeof text,
+                 "%lld contact%s closed in fixed steps, or pinched a body; reported as impulses, not as forces",
                  tally->struck, plural(tally->struck));
         print_row(out, "impacts", text);
     }

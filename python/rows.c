@@ -54,7 +54,7 @@ static const Field step_info[] = {
     LAST(correction, "work of drift correction since the start [J]"),
     LAST(scheme, "energy change by the integrator itself (implicit and euler) since the start [J]"),
     LAST(unexplained, "change of energy since the start, less friction and the works above [J]"),
-    LAST(struck, "contacts that closed in a fixed step; their impulses include an impact"),
+    LAST(struck, "contacts that closed in a fixed step, or pinch a body: their impulses are no forces"),
     LAST(force_time, "middle of the step; forces are means over the step, for this time [s]"),
     LAST(force_h, "time that forces act for [s]"),
     LAST(law_change, "friction that depends on speed, liquid bridges: change in the last iteration, relative to all "

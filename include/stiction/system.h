@@ -281,7 +281,7 @@ typedef struct st_StepInfo {
                         * -1/2 k (h a'v+)^2 per spring                                */
     double unexplained;  /* change of kinetic and potential energy, less friction and these five works [J] */
     int drift_fallbacks; /* drift mean: stages that did not converge and used drift gap for joints */
-    int struck;          /* contacts that closed in a fixed step; their impulses include an impact */
+    int struck;          /* contacts that closed in a fixed step, or pinch a body: their impulses are no forces */
     double force_time;   /* middle of the step. Forces of this step are means over it, for this time [s] */
     double force_h;    /* time that forces act for [s]: h, except if a collision ended a step of an order-one scheme */
     double law_change; /* friction that depends on speed, liquid bridges: change in the last iteration relative to all

@@ -192,6 +192,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
     const int row = step->law[c].first;
     double time;
     if (!(normal_impulse(work, c, &time) > 0)) return false;
+    if (step->chosen[c].pinched) return true;
     for (int k = 0; k < work->rebounds.n; k++)
         if (work->rebounds.at[k].contact == c) return true; /* by restitution, within this step */
     const double pulled = time * work->guard.pull, fast = sti_larger(STI_SEPARATION_SPEED, 2 * pulled);

@@ -128,6 +128,7 @@ typedef struct sti_Chosen {
     double pull;            /* adhesion: r of the step problem is the impulse of the contact plus this [N s] */
     int element;            /* of a compliant patch                                                          */
     bool released;          /* an overlap that joints hold, or friction locks: it carries no load (stage_solve.c) */
+    bool pinched;           /* overlaps press on each other: the impulse follows from no load (stage_solve.c)     */
 } sti_Chosen;
 
 /* Memory of one step problem. */

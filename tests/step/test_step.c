@@ -278,6 +278,38 @@ static void pinched_body_stays(void **state)
     end(&b);
 }
 
+/* The impulses of such contacts are 1e8 times the momentum of the correction and follow from no load: 6.7e10 N at each
+ * corner of a box of 1 kg were reported. Their work was that of the solver's error: 783 J of drift correction, and 597
+ * J of friction, in a box that moves by less than 1e-9 m. The share of the solver's error is 1e-8 m/s times 1e8 N s. */
+static void pinched_bodies_report_no_forces(void **state)
+{
+    (void)state;
+    static const char *const presets[] = {"default", "exact"};
+    for (int k = 0; k < 2; k++) {
+        Bench b;
+        st_BodyDef def = st_body_def();
+        def.mass = 1;
+        begin(&b, presets[k]);
+        add_plane(&b, (st_Vec3){0, 0, 1}, (st_Vec3){0, 0, -0.09}, 0.8);
+        add_plane(&b, (st_Vec3){0, 0, -1}, (st_Vec3){0, 0, 0.09}, 0.8);
+        add_body(&b, &def, st_box_def(0.1, 0.1, 0.1), 0.8);
+        start(&b);
+        for (int s = 0; s < 20; s++) {
+            b.info = st_step_info();
+            check_ok(st_system_step(b.sys, 2e-3, &b.info, &b.err), b.err);
+            for (int c = 0; c < st_system_contact_count(b.sys); c++) {
+                st_ContactReport contact;
+                assert_int_equal(st_system_contact(b.sys, c, &contact), ST_OK);
+                assert_true(contact.struck || contact.impulse[0] < 1);
+            }
+        }
+        check_close(b.info.correction, 0, 0.01);
+        check_close(b.info.friction, 0, 0.01);
+        check_close(b.info.unexplained, 0, 0.01);
+        end(&b);
+    }
+}
+
 /* A stiff spring of 1e12 N/m at h = 0.1 neither explodes nor gains energy. */
 static void stiff_spring_does_not_explode(void **state)
 {
@@ -702,6 +734,7 @@ int main(void)
         cmocka_unit_test(overlap_resolves_gently),
         cmocka_unit_test(crowd_in_one_place),
         cmocka_unit_test(pinched_body_stays),
+        cmocka_unit_test(pinched_bodies_report_no_forces),
         cmocka_unit_test(stiff_spring_does_not_explode),
         cmocka_unit_test(steady_steps_allocate_nothing),
         cmocka_unit_test(rest_has_no_transitions),

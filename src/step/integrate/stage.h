@@ -91,7 +91,7 @@ static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *
     chosen->entry = *entry;
     chosen->pull = chosen->bridge = 0;
     chosen->element = 0;
-    chosen->released = false;
+    chosen->released = chosen->pinched = false;
 }
 
 /* The part of a gap or overlap that is corrected: nothing within the slop. Faces that rest on each other at many

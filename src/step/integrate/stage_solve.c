@@ -213,7 +213,11 @@ static bool floats(const sti_Model *model, const sti_StepWork *work, const sti_C
  *   - Joints: the compliance absorbs at least half of the correction.
  *   - Joints: the impulse is more than LEVER times the total momentum available.
  *   - No joints: the load is 1e8 times as heavy as the lighter body. It would sink at C r - |w|, which is at least a
- *     tenth of the fastest speed. (A body pinched between two equal overlaps has C r = |w|.)                     */
+ *     tenth of the fastest speed.
+ *
+ * A body pinched between overlaps on both sides has C r = |w| there: r is 1e8 times the momentum of the correction,
+ * grows like 1/h, and follows from no load. It holds the body by friction, but it is reported as no force (strike.c),
+ * and its work is that of the motion of the body (stage_work.c).                                                 */
 enum { LEFT_ROUNDS = 8 };
 static const double IDLE_SINKING = 1e-6; /* of the fastest speed: an overlap of rounding that carries a load */
 static const double LEVER = 1e3;         /* an impulse relative to the total momentum: a longer lever is a lock */
@@ -234,6 +238,7 @@ static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, dou
         const double size = fabs(out->r[row]); /* a solver that stops early may return less than 0 */
         const bool deep = joints && size > momentum && is_deep(model, &out->chosen[c].entry);
         const bool locked = joints && size > (deep ? DEEP_LEVER : LEVER) * momentum;
+        out->chosen[c].pinched = C > 0 && !joints && size > LEVER * momentum;
         if (C > 0) {
             if (!(sinks > most * fabs(out->w[row]) && sinks > least) && !locked) continue;
             if (out->chosen[c].released) continue;

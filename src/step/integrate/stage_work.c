@@ -65,6 +65,11 @@ static void normal_work(const ContactWork *contacts, int c, sti_Works *sum, sti_
     if (contacts->model->def.contact != ST_CONTACT_RIGID || stage->mean || stage->way != NULL) return;
     const double soft = out->overlapping > 0 && out->compliant ? out->C[row] * r : 0;
     const sti_Rebounds *rebounds = &contacts->work->rebounds;
+    if (out->chosen[c].pinched) { /* u is the error of the solver, and r is large: the work is that of the motion */
+        sum->correction += r * (out->u[row] - (w + soft));
+        gains->correction += gain_of(r * (out->u[row] - (w + soft)));
+        return;
+    }
     bool lands = w > slope;
     for (int k = 0; w < 0 && k < rebounds->n && !lands; k++)
         lands = rebounds->at[k].contact == c;
@@ -88,6 +93,13 @@ static double taken_by_friction(double mean, double last)
     if (first >= 0 && last >= 0) return 0;
     const double negative = fmin(first, last);
     return 0.5 * negative * negative / (negative - fmax(first, last));
+}
+
+/* Is the friction of a contact below its bound? Then its velocity is the error of the solver. */
+static bool sticks(const sti_Assembly *step, const st_ContactLaw *law)
+{
+    const double *r = step->r + law->first;
+    return law->dim > 1 && hypot(r[1], law->dim > 2 ? r[2] : 0) < 0.999 * law->mu * r[0];
 }
 
 static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
@@ -123,6 +135,7 @@ static void contacts_of_part(void *ctx, int part, int64_t first, int64_t end)
             sum.given -= out->r[row] * out->w[row];
             gains.given += gain_of(-out->r[row] * out->w[row]);
         }
+        if (out->chosen[c].pinched && sticks(out, law)) continue;
         const double taken = taken_by_friction(mean, last);
         sum.friction += taken;
         *(stage->eta == 0 ? &sum.impact : &sum.scheme) += mean - taken;
