@@ -13,7 +13,7 @@
  *
  * A scheme also has a truncation error: 1/2 |v+ - v|_M^2 for Euler's methods, and 1/2 k (moved)^2 for a spring; schemes
  * of order two have less. In a step that diverges both are as large as the rise itself and explain nothing. So with the
- * available energy before the step, S = T(v) + springs + |h k|^2/2M + |given|, where k is that of the first stage,
+ * available energy before the step, S = T(v) + springs + |h k|^2/2M + |given|, where k are the forces at its start,
  *
  *     accept if R <= 10 min(1/2 |v+ - v|_M^2 + 1/2 k (moved)^2, S/100),  or if R <= S/1000 (solver, rounding)
  *
@@ -89,17 +89,52 @@ static double energy_of_body(const sti_Model *model, const double *q, const doub
     return *kinetic + sti_body_potential(world, q, b);
 }
 
-/* The part of a body in the energies of its island in this piece, without the truncation error. */
-static sti_IslandEnergy share_of_body(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
-                                      double h, int b)
+/* Forces at the start of a piece, computed if its energy is suspicious. */
+static st_Status know_forces(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const double pulled = h * work->guard.pull, mass = model->world->values.body[b].mass;
+    sti_EnergyGuard *guard = &work->guard;
+    const st_Model *table = &model->table;
+    if (guard->knows_forces) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, guard->forces, guard->forces_capacity, model->n_v, err));
+    memset(guard->forces, 0, (size_t)model->n_v * sizeof *guard->forces);
+    STI_TRY(table->force(table->ctx, state->t, state->q, state->v, guard->forces, err));
+    guard->knows_forces = true;
+    return ST_OK;
+}
+
+/* |h k|^2/2M of a body, without turning: rad/s^2 explain no energy of centres. */
+static double pull_of_body(const sti_Model *model, const sti_StepWork *work, double h, int b)
+{
+    const sti_Body *body = &model->world->body[b];
+    double square = 0;
+    for (int d = 0; d < body->n_dofs; d++) {
+        const double impulse = body->dof[d] < 3 ? h * work->guard.forces[body->v_first + d] : 0;
+        square += impulse * impulse;
+    }
+    return square > 0 ? 0.5 * square / model->world->values.body[b].mass : 0;
+}
+
+/* The same of all bodies, or of a user's model. */
+static double pull_of_all(const sti_Model *model, const sti_StepWork *work, double h)
+{
+    double sum = 0;
+    for (int e = 0; model->rigid && e < sti_awake_count(model->world); e++)
+        sum += pull_of_body(model, work, h, sti_awake_body(model->world, e));
+    for (int i = 0; !model->rigid && i < model->n_v; i++)
+        sum += 0.5 * h * h * work->guard.forces[i] * work->guard.forces[i] / sti_mass_of(model, work->step.M, i);
+    return sum;
+}
+
+/* The part of a body in the energies of its island in this piece, without the truncation error and forces. */
+static sti_IslandEnergy share_of_body(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int b)
+{
+    const double mass = model->world->values.body[b].mass;
     double before, after;
     const double then = energy_of_body(model, state->q, state->v, b, &before),
                  now = energy_of_body(model, work->q_new, work->v_new, b, &after);
     return (sti_IslandEnergy){.rise = now - then,
                               .rounding = before + after + fabs(now - after) + fabs(then - before),
-                              .at_hand = before + 0.5 * mass * pulled * pulled,
+                              .at_hand = before,
                               .mass = mass};
 }
 
@@ -109,6 +144,7 @@ static void add_energy(sti_IslandEnergy *sum, sti_IslandEnergy part)
     sum->rounding += part.rounding;
     sum->at_hand += part.at_hand;
     sum->truncation += part.truncation;
+    sum->pulled += part.pulled;
     sum->mass += part.mass;
 }
 
@@ -137,7 +173,7 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     for (int e = 0; e < sti_awake_count(world); e++) {
         const int b = sti_awake_body(world, e);
         if (world->body[b].n_dofs > 0)
-            add_energy(&guard->of[group[world->body[b].v_first]], share_of_body(model, state, work, h, b));
+            add_energy(&guard->of[group[world->body[b].v_first]], share_of_body(model, state, work, b));
     }
     for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
         const sti_SoftEntry *then = &here->soft[k], *now = &trial->soft[k];
@@ -151,10 +187,21 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
                                           .at_hand = fabs(before),
                                           .truncation = 0.5 * then->stiffness * moved * moved});
     }
-    for (int i = 0; i < model->n_v && !suspicious; i++)
-        suspicious =
-            group[i] == i && guard->of[i].rise > SOLVER_SHARE * guard->of[i].at_hand + ROUNDING * guard->of[i].rounding;
-    if (!suspicious) return ST_OK;
+    for (int round = 0; round < 2; round++) { /* without forces, and with them */
+        for (int e = 0; round > 0 && e < sti_awake_count(world); e++) {
+            const int b = sti_awake_body(world, e);
+            if (world->body[b].n_dofs == 0) continue;
+            const double pulled = pull_of_body(model, work, h, b);
+            add_energy(&guard->of[group[world->body[b].v_first]],
+                       (sti_IslandEnergy){.at_hand = pulled, .pulled = pulled});
+        }
+        suspicious = false;
+        for (int i = 0; i < model->n_v && !suspicious; i++)
+            suspicious = group[i] == i &&
+                         guard->of[i].rise > SOLVER_SHARE * guard->of[i].at_hand + ROUNDING * guard->of[i].rounding;
+        if (!suspicious) return ST_OK;
+        if (round == 0) STI_TRY(know_forces(model, state, work, err));
+    }
 
     STI_TRY(STI_GROW(&model->allocator, guard->island, guard->island_capacity, model->n_v, err));
     STI_TRY(sti_find_islands(model, work, guard->island, err));
@@ -179,7 +226,7 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
         /* position and orientation may both be corrected at speed c, with an energy of up to m c^2/2 each */
         const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
                      most = D * (sqrt(2 * at_hand) + 0.5 * D),
-                     rebound = REBOUND_FACTOR * h * guard->pull * sqrt(2 * of->mass * at_hand);
+                     rebound = REBOUND_FACTOR * 2 * sqrt(of->pulled * at_hand);
         const double largest = ESTIMATE_SHARE * at_hand,
                      estimate = model->def.integrator == ST_INTEGRATOR_BDF2 ? largest : fmin(largest, of->truncation);
         const double limit = ROUNDING * of->rounding + 0.5 * of->mass * idle * idle + gains->given +
@@ -203,7 +250,7 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     const int order = sti_integrator(model)->order;
     const bool cut = taken < h && order == 1;
     bool explained = true;
-    guard->tripped = false;
+    guard->tripped = guard->knows_forces = false;
     guard->open_joint = -1;
     const bool limited = model->def.energy == ST_ENERGY_LIMIT; /* else impacts may gain: it is reported */
     if (model->def.contact != ST_CONTACT_RIGID) return ST_OK;
@@ -226,7 +273,8 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
     if (unexplained <= 0) sums->gained = fmax(sums->gained + unexplained, 0);
     if (!(unexplained <= rounding)) { /* rare: the rise of the whole system */
         /* S, and the mass that moves. */
-        const double pulled = h * guard->pull;
+        STI_TRY(know_forces(model, state, work, err));
+        const double pulled = pull_of_all(model, work, h);
         double elastic = 0, mass = 0;
         for (int k = 0; k < here->soft_rows.n_rows; k++)
             elastic +=
@@ -238,9 +286,9 @@ st_Status sti_judge_energy(const sti_Model *model, sti_State *state, sti_StepWor
                 most = fmax(most, sti_mass_of(model, work->step.M, i));
             mass += most;
         }
-        const double at_hand = guard->kinetic + elastic + 0.5 * mass * pulled * pulled + fabs(works.given);
+        const double at_hand = guard->kinetic + elastic + pulled + fabs(works.given);
         const double D = model->def.correction_speed * sqrt(mass), most = D * (sqrt(2 * at_hand) + 0.5 * D);
-        const double rebound = limited ? REBOUND_FACTOR * pulled * sqrt(2 * mass * at_hand) : INFINITY;
+        const double rebound = limited ? REBOUND_FACTOR * 2 * sqrt(pulled * at_hand) : INFINITY;
         const double R = unexplained - fmin(positive(works.impact), rebound) -
                          fmin((order > 1 ? STAGES_FACTOR : 1) * positive(works.correction), most);
         const double idle =

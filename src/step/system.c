@@ -424,6 +424,7 @@ void st_system_destroy(st_System *s)
     sti_islands_destroy(s->work.recovery.islands);
     STI_RELEASE(&a, s->work.guard.island, s->work.guard.island_capacity);
     STI_RELEASE(&a, s->work.guard.of, s->work.guard.of_capacity);
+    STI_RELEASE(&a, s->work.guard.forces, s->work.guard.forces_capacity);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);
     STI_RELEASE(&a, s->work.rebounds.share, s->work.rebounds.share_capacity);
     STI_RELEASE(&a, s->work.saved.state.modes.at, s->work.saved.state.modes.capacity);

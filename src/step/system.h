@@ -347,6 +347,7 @@ typedef struct sti_Recovery {
 typedef struct sti_IslandEnergy {
     double rise, rounding; /* rise of kinetic and potential energy; sum of all energies that are subtracted */
     double at_hand, truncation, mass;
+    double pulled; /* of at_hand: by forces */
 } sti_IslandEnergy;
 
 /* energy_guard.c: energies before the current piece, and remedies for a step that gains energy. */
@@ -358,7 +359,9 @@ typedef struct sti_EnergyGuard {
     double opening;            /* by how much, as in st_StepInfo                                                 */
     int *island;               /* n_v: the first velocity of each one's island                                   */
     sti_IslandEnergy *of;      /* n_v: energies of the group, then of the island, that begins with this velocity */
-    int64_t island_capacity, of_capacity;
+    double *forces;            /* n_v: forces at the start of the piece                                          */
+    int64_t island_capacity, of_capacity, forces_capacity;
+    bool knows_forces;     /* `forces` is computed for the current piece */
     bool tripped;          /* the piece is not accepted                                            */
     bool ran_away;         /* the piece was not solved: a velocity exceeds the limit               */
     int attempt;           /* number of remedies that were tried in this step                      */
