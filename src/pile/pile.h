@@ -264,13 +264,15 @@ void sti_graph_give(const sti_Graph *graph, double *r);
 /* Projects r on the sets of the laws, and computes v~ = v~_free + H~ r again. */
 void sti_graph_restore(sti_Graph *graph);
 
-/* v and u for r, in the order of the problem, and the error of r: the sum of the squares of the natural map, and the
- * largest contribution of one contact. r and v~ of the sweeps are unchanged. Only contacts in lanes are included: the
- * caller adds velocities of bodies with joints and contacts that are solved alone. */
+/* The error of r: the sum of the squares of the natural map, and the largest contribution of one contact. r NULL: that
+ * of the sweeps. r and v~ of the sweeps are unchanged. Only contacts in lanes are included: the caller adds velocities
+ * of bodies with joints and contacts that are solved alone. */
 typedef struct sti_GraphError {
     double sum, worst;
 } sti_GraphError;
-sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out);
+sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, st_Residual *out);
+/* v and u of the r that was judged last, in the order of the problem. */
+void sti_graph_give_judged(const sti_Graph *graph, double *v, double *u);
 
 /* The entry of contact c if it is solved alone; NULL: it is in a lane. */
 static inline sti_Alone *sti_graph_alone(const sti_Graph *graph, int c)

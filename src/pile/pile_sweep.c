@@ -156,12 +156,22 @@ static void give_velocities(void *ctx, int64_t first, int64_t end)
         sti_graph_unscale(graph, k, graph->v_judged + STI_NODE * (ptrdiff_t)k, velocities->v + block[k]);
 }
 
-sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, double *u, st_Residual *out)
+void sti_graph_give_judged(const sti_Graph *graph, double *v, double *u)
+{
+    Velocities velocities = {graph, v};
+    sti_lanes_give(graph, graph->judged, u);
+    sti_team_for(graph->threads, graph->n_nodes, STI_LEAST, give_velocities, &velocities);
+}
+
+sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, st_Residual *out)
 {
     const int n = sti_chunks_of(graph->n_batches);
     sti_LaneJudgement found = {.contact = {-1, -1, -1, -1, -1, -1, -1, -1}};
     sti_GraphError error = {0};
-    sti_lanes_take(graph, r, graph->judged);
+    if (r != NULL)
+        sti_lanes_take(graph, r, graph->judged);
+    else
+        sti_team_copy(graph->threads, graph->judged, graph->r, (int64_t)graph->n_dirs * STI_LANES * graph->n_rooms);
     start_velocities(graph, graph->v_judged);
     pass_over(graph, graph->judged, graph->v_judged, STI_APPLY);
     sti_team_for(graph->threads, n, STI_LEAST / (STI_CHUNK * STI_LANES), judge_chunks, graph);
@@ -177,9 +187,6 @@ sti_GraphError sti_graph_judge(sti_Graph *graph, const double *r, double *v, dou
             found.contact[l] = from->contact[l];
         }
     }
-    sti_lanes_give(graph, graph->judged, u);
-    Velocities velocities = {graph, v};
-    sti_team_for(graph->threads, graph->n_nodes, STI_LEAST, give_velocities, &velocities);
     *out = (st_Residual){.worst_contact = -1};
     for (int l = 0; l < STI_LANES; l++) {
         error.sum += found.error[l];

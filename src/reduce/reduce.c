@@ -96,7 +96,7 @@ st_Status sti_reduction_begin(sti_Reduction *reduction, const st_Problem *proble
     sti_ReductionMemory *m = reduction->memory;
     m->problem = reduction->problem = problem;
     reduction->serial++;
-    m->judged.known = false;
+    m->judged.known = m->judged.in_lanes = false;
     m->judged.scale = -1.0;
     GROW(judged.r, problem->n_r);
     GROW(judged.v, problem->n_v);

@@ -30,6 +30,7 @@ struct sti_Saddle; /* saddle.h */
 /* The r that was judged last, and its results. A second call with the same r returns them (residual.c). */
 typedef struct sti_Judged {
     bool known;
+    bool in_lanes;         /* v and u are still in the lanes of the graph: sti_residual_give                       */
     double scale;          /* scale of impulses in the residual; below 0: not computed yet */
     double *r, *v, *l, *u; /* n_r, n_v, n_l, n_r                                                   */
     int64_t r_size, v_size, l_size, u_size;

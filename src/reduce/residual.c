@@ -123,60 +123,88 @@ static void copy_out(double *to, const double *from, int n)
     if (to != NULL && n > 0) memcpy(to, from, (size_t)n * sizeof *to);
 }
 
+void sti_residual_give(const sti_Reduction *reduction)
+{
+    sti_Judged *judged = reduction->judged;
+    if (judged->in_lanes) sti_graph_give_judged(reduction->graph, judged->v, judged->u);
+    judged->in_lanes = false;
+}
+
+/* First the lanes, then the equations of mechanisms, then single contacts, with the rows of the problem and the
+ * velocities that follow from joints and impulses. */
+static void judge_lanes(const sti_Reduction *reduction, const double *r, bool of_sweeps)
+{
+    const st_Problem *p = reduction->problem;
+    const sti_Graph *graph = reduction->graph;
+    sti_Judged *judged = reduction->judged;
+    st_Residual *found = &judged->residual;
+    sti_GraphError error = sti_graph_judge(reduction->graph, of_sweeps ? NULL : r, found);
+    judged->in_lanes = true;
+    if (p->n_l > 0 || graph->n_alone > 0 || reduction->all_errors) sti_residual_give(reduction);
+    if (p->n_l > 0) found->joint = sti_reduction_mechanisms(reduction, r, judged->v, judged->l);
+    for (int k = 0; k < graph->n_alone; k++) {
+        const sti_Alone *alone = &graph->alone[k];
+        const st_ContactLaw *contact = &p->contact[alone->contact];
+        for (int row = contact->first; row < contact->first + contact->dim; row++) {
+            judged->u[row] = p->w[row] + alone->C[row - contact->first] * r[row];
+            for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
+                judged->u[row] += p->H.x[e] * judged->v[p->H.i[e]];
+        }
+        sti_residual_contact(p, alone->contact, r, judged->u, sti_graph_rho(graph, alone->contact), &error, found);
+    }
+    Uniform uniform = {0};
+    if (reduction->all_errors) uniform = begin_uniform(reduction);
+    for (int c = 0; c < p->n_contacts && reduction->all_errors; c++) {
+        const int first = p->contact[c].first, dim = p->contact[c].dim;
+        double natural[2 * ST_MAX_DIM];
+        sti_law_naturals(&p->contact[c], r + first, judged->u + first, uniform.rho, 2, natural);
+        for (int k = 0; k < 2; k++)
+            uniform.sum[k] += square_norm(natural + (ptrdiff_t)k * dim, dim);
+    }
+    close_judgement(reduction, &error, &uniform, found);
+}
+
 /* The residual of the same r is needed several times: by the solver at its start and end, by `auto`, and by solver.c.
  * The last result is therefore stored. */
-void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
+static void judge(const sti_Reduction *reduction, const double *r, bool of_sweeps)
 {
     const st_Problem *p = reduction->problem;
     sti_Judged *judged = reduction->judged;
-    if (!judged->known || (p->n_r > 0 && memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) != 0)) {
-        if (reduction->graph != NULL) {
-            /* first the lanes, then the equations of mechanisms, then single contacts, with the rows of the problem and
-             * the velocities that follow from joints and impulses */
-            const sti_Graph *graph = reduction->graph;
-            st_Residual *found = &judged->residual;
-            sti_GraphError error = sti_graph_judge(reduction->graph, r, judged->v, judged->u, found);
-            found->joint = p->n_l > 0 ? sti_reduction_mechanisms(reduction, r, judged->v, judged->l) : 0.0;
-            for (int k = 0; k < graph->n_alone; k++) {
-                const sti_Alone *alone = &graph->alone[k];
-                const st_ContactLaw *contact = &p->contact[alone->contact];
-                for (int row = contact->first; row < contact->first + contact->dim; row++) {
-                    judged->u[row] = p->w[row] + alone->C[row - contact->first] * r[row];
-                    for (int64_t e = p->H.p[row]; e < p->H.p[row + 1]; e++)
-                        judged->u[row] += p->H.x[e] * judged->v[p->H.i[e]];
-                }
-                sti_residual_contact(p, alone->contact, r, judged->u, sti_graph_rho(graph, alone->contact), &error,
-                                     found);
-            }
-            Uniform uniform = {0};
-            if (reduction->all_errors) uniform = begin_uniform(reduction);
-            for (int c = 0; c < p->n_contacts && reduction->all_errors; c++) {
-                const int first = p->contact[c].first, dim = p->contact[c].dim;
-                double natural[2 * ST_MAX_DIM];
-                sti_law_naturals(&p->contact[c], r + first, judged->u + first, uniform.rho, 2, natural);
-                for (int k = 0; k < 2; k++)
-                    uniform.sum[k] += square_norm(natural + (ptrdiff_t)k * dim, dim);
-            }
-            close_judgement(reduction, &error, &uniform, found);
-        } else {
-            const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
-            const double *x = p->C.x;
-            for (int j = 0; j < p->n_r; j++) { /* u = H'v + C r + w, by the problem's own matrices */
-                double sum = p->w[j];
-                for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
-                    sum += p->H.x[e] * judged->v[p->H.i[e]];
-                judged->u[j] = sum;
-            }
-            for (int k = 0; k < p->C.n_blocks; k++)
-                for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
-                    for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
-                        judged->u[i] += *x++ * r[j];
-            sti_residual_at(reduction, r, judged->u, &judged->residual);
-            judged->residual.joint = joint;
+    if (judged->known && (p->n_r == 0 || memcmp(judged->r, r, (size_t)p->n_r * sizeof *r) == 0)) return;
+    if (reduction->graph != NULL) {
+        judge_lanes(reduction, r, of_sweeps);
+    } else {
+        const double joint = sti_reduction_velocity(reduction, r, judged->v, judged->l);
+        const double *x = p->C.x;
+        for (int j = 0; j < p->n_r; j++) { /* u = H'v + C r + w, by the problem's own matrices */
+            double sum = p->w[j];
+            for (int64_t e = p->H.p[j]; e < p->H.p[j + 1]; e++)
+                sum += p->H.x[e] * judged->v[p->H.i[e]];
+            judged->u[j] = sum;
         }
-        sti_team_copy(reduction->threads, judged->r, r, p->n_r);
-        judged->known = true;
+        for (int k = 0; k < p->C.n_blocks; k++)
+            for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
+                for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+                    judged->u[i] += *x++ * r[j];
+        sti_residual_at(reduction, r, judged->u, &judged->residual);
+        judged->residual.joint = joint;
     }
+    sti_team_copy(reduction->threads, judged->r, r, p->n_r);
+    judged->known = true;
+}
+
+void sti_residual_of_sweeps(const sti_Reduction *reduction, const double *r, st_Residual *out)
+{
+    judge(reduction, r, true);
+    *out = reduction->judged->residual;
+}
+
+void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out)
+{
+    const st_Problem *p = reduction->problem;
+    const sti_Judged *judged = reduction->judged;
+    judge(reduction, r, false);
+    if (v != NULL || u != NULL) sti_residual_give(reduction);
     copy_out(v, judged->v, p->n_v);
     copy_out(l, judged->l, p->n_l);
     copy_out(u, judged->u, p->n_r);

@@ -10,6 +10,13 @@ struct sti_GraphError; /* pile.h */
  * new solve with refinement. If r was also judged last, the stored results are copied. No allocation. */
 void sti_residual(const sti_Reduction *reduction, const double *r, double *v, double *l, double *u, st_Residual *out);
 
+/* The same for the r of the sweeps over a graph, which sti_graph_give has written to r. */
+void sti_residual_of_sweeps(const sti_Reduction *reduction, const double *r, st_Residual *out);
+
+/* Writes v and u of the r that was judged last to reduction->judged. Among free bodies a judgement needs neither, so
+ * they are computed once per solve, for the answer. */
+void sti_residual_give(const sti_Reduction *reduction);
+
 /* Divisor of the natural residual, an impulse; 0: the residual is absolute. */
 double sti_residual_scale(const sti_Reduction *reduction);
 

@@ -203,7 +203,7 @@ static st_Status judge_graph(Nsgs *s, sti_Task *task, bool *ends, double *least,
     st_Residual residual;
     sti_work_visits(task->work, task->problem->n_contacts);
     sti_graph_give(task->reduction->graph, task->r);
-    sti_residual(task->reduction, task->r, NULL, NULL, NULL, &residual);
+    sti_residual_of_sweeps(task->reduction, task->r, &residual);
     const double measure = sti_residual_measure(task->reduction, &residual);
     const bool best = measure < *least || *least == INFINITY;
     *ends = *ends || measure <= task->tolerance;

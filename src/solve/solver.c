@@ -450,6 +450,7 @@ static st_Status judge_answer(st_Solver *solver, const sti_Task *task, st_Soluti
                           .redundant_rows = reduction->redundant_rows};
     sti_residual(reduction, solver->r, NULL, NULL, NULL, &found.residual);
     STI_TRY(drop_held_friction(solver, &found.residual, err));
+    sti_residual_give(reduction);
     const bool exact = sti_residual_measure(reduction, &found.residual) <= def->tolerance;
     STI_TRY(sti_residual_certify(reduction, solver->r, exact ? def->tolerance : task->aim, &found.residual, err));
     const double measure = sti_residual_measure(reduction, &found.residual), rounding = found.residual.rounding,
