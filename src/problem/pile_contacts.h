@@ -41,7 +41,7 @@ typedef struct sti_PileContacts {
     int stride;           /* numbers from one frame to the next                                        */
     const double *centre; /* three per block of A: the centre of mass in the world                     */
     const double *axes;   /* nine per block of A: R, row-major, takes the body's axes to the world's   */
-    const int *frame_of;  /* of a part of a problem, by contact: which frame; NULL: as they come        */
+    const int *frame_of;  /* by contact: which frame; NULL: as they come                                */
     const int *place_of;  /* likewise, by block: which centre and axes                                  */
     const double *period; /* three lengths of a periodic cell, 0: open along this axis: levers are to the nearest image
                            * of a centre; NULL: space is open                                             */

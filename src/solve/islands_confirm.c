@@ -94,11 +94,41 @@ static double sum_of(const double x[STI_LANES])
     return ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7]));
 }
 
+/* Packs at a time: larger islands fill them again for the second pass, since that takes less memory. */
+enum { PACKS = 512 };
+
+/* The contacts of packs `from` to from + n - 1, and their r. */
+static void fill_packs(Worker *d, Range contacts, int ground, int from, int n, const double *r)
+{
+    const sti_Islands *s = d->islands;
+    const st_Problem *p = s->problem;
+    const sti_PileContacts *pile = s->pile;
+    const double *w = p->w, *C = p->C.n_blocks > 0 ? p->C.x : NULL;
+    if (STI_LANES * (from + n) > contacts.n) memset(&d->pack[n - 1], 0, sizeof *d->pack); /* lanes without a contact */
+    for (int k = 0; k < STI_LANES * n; k++) {
+        sti_RestPack *pack = &d->pack[k / STI_LANES];
+        const int lane = k % STI_LANES, member = STI_LANES * from + k;
+        pack->frame[lane] = pile->frame;
+        pack->body[0][lane] = pack->body[1][lane] = ground;
+        if (member >= contacts.n) continue;
+        const ptrdiff_t c = member_of(contacts, member), row = p->contact[c].first;
+        const int32_t *body = pile->body + 2 * c;
+        pack->frame[lane] = sti_pile_frame(pile, (int)c);
+        if (body[0] >= 0) pack->body[0][lane] = s->v_first[body[0]] / 6;
+        if (body[1] >= 0) pack->body[1][lane] = s->v_first[body[1]] / 6;
+        pack->mu[lane] = p->contact[c].mu;
+        for (int i = 0; i < 3; i++) {
+            pack->r[i][lane] = r[row + i];
+            pack->w[i][lane] = w[row + i];
+            pack->C[i][lane] = C != NULL ? C[row + i] : 0.0;
+        }
+    }
+}
+
 st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err)
 {
     sti_Islands *s = d->islands;
     const st_Problem *p = s->problem;
-    const sti_PileContacts *pile = s->pile;
     const bool whole = part == NONE;
     const Range blocks = {whole ? NULL : s->blocks.member + s->blocks.first[part],
                           whole ? p->A.n_blocks : sti_members(&s->blocks, part)};
@@ -112,34 +142,21 @@ st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *soluti
 
     const int n_packs = (contacts.n + STI_LANES - 1) / STI_LANES, ground = blocks.n;
     ROOM(rest, blocks.n + 1);
-    ROOM(pack, n_packs);
+    const bool again = n_packs > PACKS;
+    ROOM(pack, again ? PACKS : n_packs);
+    ROOM(rho, again ? (int64_t)STI_LANES * n_packs : 0);
     for (int k = 0; k < blocks.n; k++) {
         s->v_first[member_of(blocks, k)] = 6 * k;
         if (!begin_body(s, member_of(blocks, k), &d->rest[k])) return ST_OK;
     }
     d->rest[ground] = (sti_RestBody){0};
-    const double *r = solution->r, *w = p->w, *C = p->C.n_blocks > 0 ? p->C.x : NULL;
-    memset(&d->pack[n_packs - 1], 0, sizeof *d->pack); /* its last lanes may have no contact */
-    for (int k = 0; k < STI_LANES * n_packs; k++) {
-        sti_RestPack *pack = &d->pack[k / STI_LANES];
-        const int lane = k % STI_LANES;
-        pack->frame[lane] = pile->frame;
-        pack->body[0][lane] = pack->body[1][lane] = ground;
-        if (k >= contacts.n) continue;
-        const ptrdiff_t c = member_of(contacts, k), row = p->contact[c].first;
-        const int32_t *body = pile->body + 2 * c;
-        pack->frame[lane] = sti_pile_frame(pile, (int)c);
-        if (body[0] >= 0) pack->body[0][lane] = s->v_first[body[0]] / 6;
-        if (body[1] >= 0) pack->body[1][lane] = s->v_first[body[1]] / 6;
-        pack->mu[lane] = p->contact[c].mu;
-        for (int i = 0; i < 3; i++) {
-            pack->r[i][lane] = r[row + i];
-            pack->w[i][lane] = w[row + i];
-            pack->C[i][lane] = C != NULL ? C[row + i] : 0.0;
-        }
+    for (int from = 0; from < n_packs; from += PACKS) {
+        const int n = n_packs - from < PACKS ? n_packs - from : PACKS;
+        fill_packs(d, contacts, ground, from, n, solution->r);
+        code->push(d->rest, d->pack, n);
+        for (int k = 0; k < n && again; k++)
+            memcpy(d->rho + (ptrdiff_t)STI_LANES * (from + k), d->pack[k].rho, sizeof d->pack[k].rho);
     }
-
-    code->push(d->rest, d->pack, n_packs);
     d->rest[ground] = (sti_RestBody){0};
     double fastest = 0.0;
     for (int k = 0; k < blocks.n; k++) {
@@ -149,7 +166,21 @@ st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *soluti
         if (solution->v != NULL) memcpy(solution->v + p->A.first[block], v, sizeof v);
     }
     sti_RestSums sums = {.error = {0}};
-    code->judge(d->rest, d->pack, n_packs, &sums);
+    int worst_pack[STI_LANES] = {0};
+    for (int from = 0; from < n_packs; from += PACKS) {
+        const int n = n_packs - from < PACKS ? n_packs - from : PACKS;
+        if (again) fill_packs(d, contacts, ground, from, n, solution->r);
+        for (int k = 0; k < n && again; k++)
+            memcpy(d->pack[k].rho, d->rho + (ptrdiff_t)STI_LANES * (from + k), sizeof d->pack[k].rho);
+        memset(sums.worst_pack, 0xff, sizeof sums.worst_pack); /* -1 */
+        code->judge(d->rest, d->pack, n, &sums);
+        for (int l = 0; l < STI_LANES; l++)
+            if (sums.worst_pack[l] >= 0) worst_pack[l] = from + sums.worst_pack[l];
+        for (int k = 0; k < STI_LANES * n && STI_LANES * from + k < contacts.n && solution->u != NULL; k++)
+            for (int i = 0; i < 3; i++)
+                solution->u[p->contact[member_of(contacts, STI_LANES * from + k)].first + i] =
+                    d->pack[k / STI_LANES].u[i][k % STI_LANES];
+    }
 
     const double u_scale = !whole && fastest > 0.0 ? fmin(p->u_scale, STI_IDLE_SPEED * fastest) : p->u_scale;
     const double b = sum_of(sums.b), least = sum_of(sums.rho) * u_scale * u_scale;
@@ -168,11 +199,8 @@ st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *soluti
         found.cone_violation = fmax(found.cone_violation, sums.outside[l]);
         if (!(sums.worst[l] > worst)) continue;
         worst = sums.worst[l];
-        found.worst_contact = STI_LANES * sums.worst_pack[l] + l;
+        found.worst_contact = STI_LANES * worst_pack[l] + l;
     }
-    for (int k = 0; k < contacts.n && solution->u != NULL; k++)
-        for (int i = 0; i < 3; i++)
-            solution->u[p->contact[member_of(contacts, k)].first + i] = d->pack[k / STI_LANES].u[i][k % STI_LANES];
     s->island[whole ? 1 : part] = (sti_Island){
         .n_blocks = blocks.n,
         .n_contacts = contacts.n,

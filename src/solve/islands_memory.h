@@ -64,6 +64,7 @@ typedef struct Worker {
     PartBlocks A, Cb, C;
     Columns G, H;
     STI_ARRAY(int32_t, body); /* of `arrays`: by contact                                           */
+    STI_ARRAY(int, frame);    /* likewise; where frames of the whole are not by contact            */
     STI_ARRAY(double, f);
     STI_ARRAY(double, g);
     STI_ARRAY(double, w);
@@ -74,7 +75,8 @@ typedef struct Worker {
     STI_ARRAY(double, r);
     st_Solution own; /* of the part. With contacts as arrays r and u are the solver's arrays, and own.u is NULL */
     STI_ARRAY(sti_RestBody, rest); /* of islands_confirm.c: bodies, and the ground                   */
-    STI_ARRAY(sti_RestPack, pack); /* and contacts                                                   */
+    STI_ARRAY(sti_RestPack, pack); /* and contacts, a part of them at a time                         */
+    STI_ARRAY(double, rho);        /* of all contacts, if there are more                             */
     int failed;                    /* the first part that failed here, n_islands + 1: none                            */
     st_Status status;
     st_Error err;
@@ -110,8 +112,8 @@ struct sti_Islands {
     Members blocks, rows, contacts;
 };
 
-/* Is the start r of a part (NONE: of the whole problem) its solution? Then s->island, v and u are set; if not, v may
- * have changed. `left` is the residual that the last solve left. */
+/* Is the start r of a part (NONE: of the whole problem) its solution? Then s->island, v and u are set; if not, v and
+ * u may have changed. `left` is the residual that the last solve left. */
 st_Status sti_part_confirm(Worker *d, int part, double left, st_Solution *solution, bool *confirmed, st_Error *err);
 
 /* Creates the memory of at least n threads. */

@@ -50,7 +50,9 @@ void sti_worker_destroy(Worker *d)
     release_columns(&allocator, &d->H);
     RELEASE(rest);
     RELEASE(pack);
+    RELEASE(rho);
     RELEASE(body);
+    RELEASE(frame);
     RELEASE(f);
     RELEASE(g);
     RELEASE(w);
@@ -267,7 +269,11 @@ static st_Status take_part(Worker *d, int part, const double *start, st_Error *e
 
     /* Contacts as arrays: bodies are numbered as in the part, frames and places as in the whole. Few contacts become
      * rows of H. */
+    const int *frame_of = s->pile->frame_of;
     ROOM(body, 2 * (int64_t)to->n_contacts);
+    if (frame_of != NULL) ROOM(frame, to->n_contacts);
+    for (int k = 0; k < to->n_contacts && frame_of != NULL; k++)
+        d->frame[k] = frame_of[contact[k]];
     for (int k = 0; k < to->n_contacts; k++)
         for (int side = 0; side < 2; side++) { /* bodies have six velocities each */
             const int32_t body = s->pile->body[2 * (ptrdiff_t)contact[k] + side];
@@ -275,7 +281,7 @@ static st_Status take_part(Worker *d, int part, const double *start, st_Error *e
         }
     d->arrays = *s->pile;
     d->arrays.body = d->body;
-    d->arrays.frame_of = contact;
+    d->arrays.frame_of = frame_of != NULL ? d->frame : contact;
     d->arrays.place_of = block;
     if (many) {
         to->H = (st_Sparse){.n_rows = to->n_v, .n_cols = to->n_r};

@@ -167,13 +167,17 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     /* Energies by group. If no group gains more than its limit, no island does. */
     const int *group = work->joined.of;
     bool suspicious = false;
-    STI_TRY(STI_GROW(&model->allocator, guard->of, guard->of_capacity, model->n_v, err));
-    for (int i = 0; i < model->n_v; i++)
-        if (group[i] == i) guard->of[i] = (sti_IslandEnergy){0};
+    STI_TRY(STI_GROW(&model->allocator, guard->place, guard->place_capacity, model->n_v, err));
+    STI_TRY(STI_GROW(&model->allocator, guard->of, guard->of_capacity, work->joined.n, err));
+    int *place = guard->place;
+    for (int i = 0, n = 0; i < model->n_v; i++) { /* the first velocity of a group is its smallest one */
+        if (group[i] == i) guard->of[n] = (sti_IslandEnergy){0};
+        place[i] = group[i] == i ? n++ : place[group[i]];
+    }
     for (int e = 0; e < sti_awake_count(world); e++) {
         const int b = sti_awake_body(world, e);
         if (world->body[b].n_dofs > 0)
-            add_energy(&guard->of[group[world->body[b].v_first]], share_of_body(model, state, work, b));
+            add_energy(&guard->of[place[world->body[b].v_first]], share_of_body(model, state, work, b));
     }
     for (int k = 0; k < here->soft_rows.n_rows && k < trial->soft_rows.n_rows; k++) {
         const sti_SoftEntry *then = &here->soft[k], *now = &trial->soft[k];
@@ -181,7 +185,7 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
                      after = 0.5 * now->stiffness * now->value * now->value + now->energy,
                      moved = now->value - then->value;
         if (here->soft_rows.p[k] < here->soft_rows.p[k + 1])
-            add_energy(&guard->of[group[here->soft_rows.i[here->soft_rows.p[k]]]],
+            add_energy(&guard->of[place[here->soft_rows.i[here->soft_rows.p[k]]]],
                        (sti_IslandEnergy){.rise = after - before,
                                           .rounding = fabs(after) + fabs(before),
                                           .at_hand = fabs(before),
@@ -192,13 +196,12 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
             const int b = sti_awake_body(world, e);
             if (world->body[b].n_dofs == 0) continue;
             const double pulled = pull_of_body(model, work, h, b);
-            add_energy(&guard->of[group[world->body[b].v_first]],
+            add_energy(&guard->of[place[world->body[b].v_first]],
                        (sti_IslandEnergy){.at_hand = pulled, .pulled = pulled});
         }
         suspicious = false;
-        for (int i = 0; i < model->n_v && !suspicious; i++)
-            suspicious = group[i] == i &&
-                         guard->of[i].rise > SOLVER_SHARE * guard->of[i].at_hand + ROUNDING * guard->of[i].rounding;
+        for (int k = 0; k < work->joined.n && !suspicious; k++)
+            suspicious = guard->of[k].rise > SOLVER_SHARE * guard->of[k].at_hand + ROUNDING * guard->of[k].rounding;
         if (!suspicious) return ST_OK;
         if (round == 0) STI_TRY(know_forces(model, state, work, err));
     }
@@ -206,7 +209,8 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
     STI_TRY(STI_GROW(&model->allocator, guard->island, guard->island_capacity, model->n_v, err));
     STI_TRY(sti_find_islands(model, work, guard->island, err));
     for (int i = 0; i < model->n_v; i++)
-        if (group[i] == i && guard->island[i] != i) add_energy(&guard->of[guard->island[i]], guard->of[i]);
+        if (group[i] == i && guard->island[i] != i)
+            add_energy(&guard->of[place[guard->island[i]]], guard->of[place[i]]);
     double *change = work->v_work;
     for (int i = 0; i < model->n_v; i++)
         change[i] = work->v_new[i] - state->v[i];
@@ -215,13 +219,13 @@ static st_Status judge_islands(const sti_Model *model, const sti_State *state, s
         double changed;
         if (world->body[b].n_dofs == 0) continue;
         (void)energy_of_body(model, state->q, change, b, &changed);
-        guard->of[guard->island[world->body[b].v_first]].truncation += changed;
+        guard->of[place[guard->island[world->body[b].v_first]]].truncation += changed;
     }
     const bool two = sti_integrator(model)->order > 1;
     const double idle = model->overlap / h, c = model->def.correction_speed;
     double worst = 0;
     for (int i = 0; i < model->n_v; i++) {
-        const sti_IslandEnergy *of = &guard->of[i];
+        const sti_IslandEnergy *of = &guard->of[place[i]];
         if (guard->island[i] != i || !(of->rise > 0)) continue;
         /* position and orientation may both be corrected at speed c, with an energy of up to m c^2/2 each */
         const double at_hand = of->at_hand + gains->given, D = c * sqrt(2 * of->mass),
@@ -437,9 +441,9 @@ st_Status sti_guard_fail(const sti_Model *model, sti_State *state, sti_StepWork 
         if (!(given > most)) continue;
         char pair[600];
         most = given;
-        sti_describe_contact(model, &step->chosen[c].entry, pair, sizeof pair);
+        sti_describe_contact(model, step->chosen[c].entry, pair, sizeof pair);
         snprintf(source, sizeof source, "the contact of %s gives %.3g J, its gap is %.3g m", pair, given,
-                 step->chosen[c].entry.gap);
+                 step->chosen[c].entry->gap);
     }
     for (int k = 0; model->rigid && k < model->world->n_joints; k++) {
         const sti_Joint *joint = &model->world->joint[k];

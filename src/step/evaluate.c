@@ -1,5 +1,6 @@
 /* step/evaluate.c -- the model at a position: rows, errors, energies. */
 #include "math/parallel.h"
+#include "step/contact/contact.h"
 #include "step/contact/contact_model.h"
 
 st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, st_Sink *sink, double t, const double *q,
@@ -24,6 +25,7 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
 {
     const st_Model *table = &model->table;
     const bool same_place = model->rigid && !sink->constraints_known;
+    STI_TRY(sti_pile_keep(model, work, sink, err));
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(model, work, sink, t, q, err));
     sink->constraints_known = false; /* the next evaluation is at another position */
     sti_row_buffer_clear_contacts(sink);

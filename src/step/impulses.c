@@ -218,8 +218,8 @@ static double limit_impulse(const sti_StepWork *work, int joint, int which)
         if (sti_limit_joint(i->id) == joint && sti_limit_which(i->id) == which)
             sum += ((i->id & 1u) != 0 ? -step->eta : step->eta) * i->r[0];
     }
-    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry.id >= STI_LIMIT_ID; c--) {
-        const uint64_t id = step->chosen[c].entry.id;
+    for (int c = step->n_gaps - 1; c >= 0 && step->chosen[c].entry->id >= STI_LIMIT_ID; c--) {
+        const uint64_t id = step->chosen[c].entry->id;
         const double r = step->r[step->law[c].first];
         if (sti_limit_joint(id) == joint && sti_limit_which(id) == which) sum += (id & 1u) != 0 ? -r : r;
     }
@@ -364,7 +364,7 @@ st_Status sti_stage_loads(const sti_Model *model, const sti_StepWork *work, cons
         add_row_load(&problem->G, k, weight * step->l[k], of[spring ? STI_LOAD_SPRING : STI_LOAD_JOINT]);
     }
     for (int c = 0; c < problem->n_contacts; c++) {
-        const bool contact = c < step->n_gaps && (!model->rigid || step->chosen[c].entry.id < STI_LIMIT_ID);
+        const bool contact = c < step->n_gaps && (!model->rigid || step->chosen[c].entry->id < STI_LIMIT_ID);
         double *load = of[contact ? STI_LOAD_CONTACT : STI_LOAD_JOINT];
         for (int k = 0; k < step->law[c].dim; k++) {
             const double impulse = weight * (step->r[step->law[c].first + k] - (k == 0 ? step->chosen[c].pull : 0));
@@ -412,7 +412,7 @@ static bool is_on(const sti_StepWork *work)
 void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out)
 {
     const int dim = step->law[c].dim;
-    const sti_Surface *surface = step->chosen[c].entry.surface;
+    const sti_Surface *surface = step->chosen[c].entry->surface;
     for (int k = 0; k < dim; k++)
         out[k] = r[k];
     out[0] -= step->chosen[c].pull;
@@ -425,7 +425,7 @@ void sti_force_of(const sti_Assembly *step, int c, const double *r, double *out)
 
 void sti_unknowns_of(const sti_Assembly *step, int c, double *r)
 {
-    const sti_Surface *surface = step->chosen[c].entry.surface;
+    const sti_Surface *surface = step->chosen[c].entry->surface;
     r[0] += step->chosen[c].pull;
     for (int k = 3; k < step->law[c].dim; k++)
         r[k] /= step->arm;
@@ -437,7 +437,7 @@ void sti_unknowns_of(const sti_Assembly *step, int c, double *r)
 void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactImpulse *out)
 {
     const sti_Assembly *step = &work->step;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const sti_ContactEntry *entry = step->chosen[c].entry;
     const int dim = step->law[c].dim;
     double r[ST_MAX_DIM] = {0};
     sti_force_of(step, c, step->r + step->law[c].first, r);
@@ -548,7 +548,7 @@ st_Status sti_carry_last(const sti_Model *model, const sti_State *state, sti_Ste
 /* Contact c of the step problem at hand, in the sums of the piece. */
 static sti_ContactImpulse *of_piece(const sti_StepWork *work, int c)
 {
-    const uint64_t id = work->step.chosen[c].entry.id;
+    const uint64_t id = work->step.chosen[c].entry->id;
     const int element = work->step.chosen[c].element;
     const sti_StepImpulses *piece = &work->impulses.piece;
     int lo = 0, hi = piece->n;
@@ -567,7 +567,7 @@ static sti_ContactImpulse *of_piece(const sti_StepWork *work, int c)
 st_Status sti_carry_normal(const sti_Model *model, sti_StepWork *work, int c, double impulse, st_Error *err)
 {
     sti_ContactImpulse *contact = of_piece(work, c);
-    const bool limit = model->rigid && sti_limit_joint(work->step.chosen[c].entry.id) >= 0;
+    const bool limit = model->rigid && sti_limit_joint(work->step.chosen[c].entry->id) >= 0;
     const st_Sparse H = work->step.problem.H;
     double *load =
         work->impulses.piece.load[STI_IMPACT] + (ptrdiff_t)(limit ? STI_LOAD_JOINT : STI_LOAD_CONTACT) * model->n_v;
@@ -623,7 +623,7 @@ st_Status sti_sum_piece(const sti_Model *model, sti_State *state, sti_StepWork *
     for (int c = 0; c < work->step.n_gaps; c++) {
         sti_ContactImpulse *contact = of_piece(work, c);
         if (contact != NULL)
-            sti_relative_velocity(model, work, work->v_new, &work->step.law[c], &work->step.chosen[c].entry,
+            sti_relative_velocity(model, work, work->v_new, &work->step.law[c], work->step.chosen[c].entry,
                                   contact->velocity);
     }
     STI_TRY(add_sum(model, work, &sums->total, 1, &sums->piece, 1, true, err));

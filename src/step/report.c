@@ -90,7 +90,7 @@ static sti_ContactImpulse contact_of_stage(const sti_Model *model, const sti_Sta
 {
     sti_ContactImpulse out;
     sti_contact_impulse(work, c, STI_FINITE, &out);
-    sti_relative_velocity(model, work, state->v, &work->step.law[c], &work->step.chosen[c].entry, out.velocity);
+    sti_relative_velocity(model, work, state->v, &work->step.law[c], work->step.chosen[c].entry, out.velocity);
     return out;
 }
 

@@ -282,6 +282,7 @@ void sti_save_impulses(sti_State *state, sti_StepWork *work)
 void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
 {
     const sti_Snapshot *saved = &work->saved;
+    work->step.lent = NULL; /* the step problem is made again, or forgotten */
     state->t = saved->state.t;
     state->grid = saved->state.grid;
     state->works = saved->state.works;

@@ -209,6 +209,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
             work->ahead.missed.n = work->ahead.n_found = 0;
             for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
                 if (round > 0) STI_TRY(sti_keep_tried(model, state, work, err));
+                work->step.lent = NULL; /* the problem of the attempt before is not read any more */
                 if (round > 0 || (model->rigid && work->ahead.foreseen < length))
                     STI_TRY(look_again(system, length, round, err));
                 STI_TRY(want_contacts(system, length, round, err));

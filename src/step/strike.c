@@ -137,14 +137,14 @@ static double normal_impulse(const sti_StepWork *work, int c, double *time)
     int low = 0, high = total->n; /* sorted by id: bisection */
     while (low < high) {
         const int middle = low + (high - low) / 2;
-        if (total->contact[middle].id < step->chosen[c].entry.id)
+        if (total->contact[middle].id < step->chosen[c].entry->id)
             low = middle + 1;
         else
             high = middle;
     }
     *time = total->time;
-    return low < total->n && total->contact[low].id == step->chosen[c].entry.id ? total->contact[low].r[STI_FINITE][0]
-                                                                                : 0;
+    return low < total->n && total->contact[low].id == step->chosen[c].entry->id ? total->contact[low].r[STI_FINITE][0]
+                                                                                 : 0;
 }
 
 /* The load of a contact: more than weight and forces of the lighter body explain (much), and far more than in the step
@@ -156,7 +156,7 @@ typedef struct Load {
 static Load load_of(const sti_Model *model, const sti_StepWork *work, int c)
 {
     const sti_Assembly *step = &work->step;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const sti_ContactEntry *entry = step->chosen[c].entry;
     const int row = step->law[c].first;
     if (!model->rigid || sti_limit_joint(entry->id) >= 0) return (Load){false, false};
     const sti_World *world = model->world;
@@ -179,7 +179,7 @@ static Load load_of(const sti_Model *model, const sti_StepWork *work, int c)
 static bool carried_load(const sti_Model *model, const sti_StepWork *work, int c)
 {
     const sti_Assembly *step = &work->step;
-    if (sti_integrator(model)->order > 1) return sti_ids_contain(&work->loaded_new, step->chosen[c].entry.id);
+    if (sti_integrator(model)->order > 1) return sti_ids_contain(&work->loaded_new, step->chosen[c].entry->id);
     return step->start[step->law[c].first] > 0;
 }
 
@@ -188,7 +188,7 @@ static bool closes(const sti_Model *model, const sti_State *state, const sti_Ste
                    const double *before)
 {
     const sti_Assembly *step = &work->step;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const sti_ContactEntry *entry = step->chosen[c].entry;
     const int row = step->law[c].first;
     double time;
     if (!(normal_impulse(work, c, &time) > 0)) return false;
@@ -231,7 +231,7 @@ static bool was_in_air(const sti_Model *model, sti_StepWork *work, int b)
     if (!strikes->carried_known) {
         memset(strikes->carried, 0, (size_t)strikes->n_bodies * sizeof *strikes->carried);
         for (int c = 0; c < work->step.n_gaps; c++) {
-            const sti_ContactEntry *entry = &work->step.chosen[c].entry;
+            const sti_ContactEntry *entry = work->step.chosen[c].entry;
             if (!carried_load(model, work, c)) continue;
             strikes->carried[strikes->mechanism[entry->a]] = strikes->carried[strikes->mechanism[entry->b]] = true;
         }
@@ -246,7 +246,7 @@ static sti_Hit lands(const sti_Model *model, sti_StepWork *work, int c, const do
 {
     const sti_Assembly *step = &work->step;
     const sti_Strikes *strikes = &work->strikes;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const sti_ContactEntry *entry = step->chosen[c].entry;
     const int row = step->law[c].first;
     double time;
     const bool again = strikes->hit[strikes->mechanism[entry->a]] >> 4 == STI_HIT_NOW ||
@@ -270,7 +270,7 @@ static double loss_of(const sti_Model *model, const sti_State *state, const sti_
                       const double *before)
 {
     const sti_Assembly *step = &work->step;
-    const sti_ContactEntry *entry = &step->chosen[c].entry;
+    const sti_ContactEntry *entry = step->chosen[c].entry;
     const bool limit = !model->rigid || sti_limit_joint(entry->id) >= 0;
     const int row = step->law[c].first;
     if (sti_integrator(model)->order > 1 && !work->stages.rough) return 0; /* a rough step is one of Euler's method */
@@ -358,17 +358,17 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
                                                                   : STI_HIT_NOT;
         if (how == STI_HIT_NOT) continue;
         if (!located) lost += loss_of(model, state, work, c, before);
-        hit(model, work, step->chosen[c].entry.a, how);
-        hit(model, work, step->chosen[c].entry.b, how);
+        hit(model, work, step->chosen[c].entry->a, how);
+        hit(model, work, step->chosen[c].entry->b, how);
         strikes->contacts++;
         strikes->any = true;
     }
     const sti_StepImpulses *total = &work->impulses.total;
     for (int k = 0, c = 0; model->rigid && total->time > 0 && k < total->n; k++) { /* both are sorted by id */
         const sti_ContactImpulse *contact = &total->contact[k];
-        while (c < step->n_gaps && step->chosen[c].entry.id < contact->id)
+        while (c < step->n_gaps && step->chosen[c].entry->id < contact->id)
             c++;
-        if (c < step->n_gaps && step->chosen[c].entry.id == contact->id) continue;
+        if (c < step->n_gaps && step->chosen[c].entry->id == contact->id) continue;
         if (!closed_and_left(model, work, contact, before)) continue;
         hit(model, work, contact->a, STI_HIT_NOW);
         hit(model, work, contact->b, STI_HIT_NOW);
@@ -385,7 +385,7 @@ void sti_note_strikes(const sti_Model *model, sti_State *state, sti_StepWork *wo
         changed = false;
         for (int k = 0; k < step->n_gaps; k++) {
             const int c = round % 2 == 0 ? k : step->n_gaps - 1 - k;
-            const int a = step->chosen[c].entry.a, b = step->chosen[c].entry.b, other = hit_of(strikes, a) ? b : a;
+            const int a = step->chosen[c].entry->a, b = step->chosen[c].entry->b, other = hit_of(strikes, a) ? b : a;
             if (!hit_of(strikes, a) == !hit_of(strikes, b) || model->world->body[other].n_dofs == 0) continue;
             const bool hit_before = strikes->hit[strikes->mechanism[other]] >> 4 == STI_HIT_NOW;
             const Load load = load_of(model, work, c);
@@ -403,7 +403,7 @@ bool sti_is_struck(const sti_Model *model, const sti_State *state, const sti_Ste
     if (!strikes->any) return false;
     if (model->rigid) return hit_of(strikes, a) != STI_HIT_NOT || hit_of(strikes, b) != STI_HIT_NOT;
     for (int c = 0; c < work->step.n_gaps; c++)
-        if (work->step.chosen[c].entry.id == contact)
+        if (work->step.chosen[c].entry->id == contact)
             return closes(model, state, work, c, velocity_before(model, work));
     return false;
 }

@@ -375,6 +375,8 @@ static void free_assembly(const st_Allocator *a, sti_Assembly *x)
     STI_RELEASE(a, x->pile_centre, x->pile_centre_capacity);
     STI_RELEASE(a, x->pile_axes, x->pile_axes_capacity);
     STI_RELEASE(a, x->chosen, x->chosen_capacity);
+    STI_RELEASE(a, x->entry, x->entry_capacity);
+    STI_RELEASE(a, x->pile_frame_of, x->pile_frame_of_capacity);
     STI_RELEASE(a, x->r, x->r_capacity);
     STI_RELEASE(a, x->start, x->start_capacity);
     STI_RELEASE(a, x->u, x->u_capacity);
@@ -423,6 +425,7 @@ void st_system_destroy(st_System *s)
     STI_RELEASE(&a, s->work.recovery.block, s->work.recovery.block_capacity);
     sti_islands_destroy(s->work.recovery.islands);
     STI_RELEASE(&a, s->work.guard.island, s->work.guard.island_capacity);
+    STI_RELEASE(&a, s->work.guard.place, s->work.guard.place_capacity);
     STI_RELEASE(&a, s->work.guard.of, s->work.guard.of_capacity);
     STI_RELEASE(&a, s->work.guard.forces, s->work.guard.forces_capacity);
     STI_RELEASE(&a, s->work.rebounds.island, s->work.rebounds.island_capacity);

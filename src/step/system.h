@@ -121,14 +121,14 @@ typedef struct sti_MassLayout {
 
 /* A contact of the step problem. */
 typedef struct sti_Chosen {
-    sti_ContactEntry entry; /* copied from the sink                                                          */
-    double left;            /* residual of its island in the last solve                                      */
-    double band;            /* see sti_Impulse                                                               */
-    double bridge;          /* the part of `pull` that is from a liquid bridge [N s]                         */
-    double pull;            /* adhesion: r of the step problem is the impulse of the contact plus this [N s] */
-    int element;            /* of a compliant patch                                                          */
-    bool released;          /* an overlap that joints hold, or friction locks: it carries no load (stage_solve.c) */
-    bool pinched;           /* overlaps press on each other: the impulse follows from no load (stage_solve.c)     */
+    const sti_ContactEntry *entry; /* of the sink, or of the assembly                                        */
+    double left;                   /* residual of its island in the last solve                                      */
+    double band;                   /* see sti_Impulse                                                               */
+    double bridge;                 /* the part of `pull` that is from a liquid bridge [N s]                         */
+    double pull;                   /* adhesion: r of the step problem is the impulse of the contact plus this [N s] */
+    int element;                   /* of a compliant patch                                                          */
+    bool released; /* an overlap that joints hold, or friction locks: it carries no load (stage_solve.c) */
+    bool pinched;  /* overlaps press on each other: the impulse follows from no load (stage_solve.c)     */
 } sti_Chosen;
 
 /* Memory of one step problem. */
@@ -140,18 +140,21 @@ typedef struct sti_Assembly {
     sti_PileContacts pile;
     int32_t *pile_body; /* the arrays of `pile` */
     double *pile_centre, *pile_axes;
-    int64_t pile_body_capacity, pile_centre_capacity, pile_axes_capacity;
+    int *pile_frame_of;
+    int64_t pile_body_capacity, pile_centre_capacity, pile_axes_capacity, pile_frame_of_capacity;
     double *M, *f, *g, *w, *Cb, *C;
     int laid_out;    /* rows of G with the entries of joints and springs of a world, which stay */
     bool mass_known; /* M is constant                                                           */
     int *Cb_first, *C_first;
     st_ContactLaw *law;
     sti_Chosen *chosen;
+    sti_ContactEntry *entry; /* copies of contacts, not for a pile; `chosen` has their addresses                  */
+    const sti_ContactEntry *lent; /* contacts of a sink, of which `chosen` has addresses; NULL: of copies */
     double *r, *u, *l;
     double *start; /* the r from which the solver started */
     int64_t start_capacity;
     int64_t g_capacity, w_capacity, Cb_capacity, C_capacity, Cb_first_capacity, C_first_capacity, law_capacity,
-        chosen_capacity, r_capacity, u_capacity, l_capacity;
+        chosen_capacity, entry_capacity, r_capacity, u_capacity, l_capacity;
     int n_gaps, n_bounded; /* contacts of the problem: those with a gap, then bounded rows */
     int n_loaded; /* during an impact: contacts after those with a gap, one for each share of restitution with friction
                    */
@@ -358,9 +361,10 @@ typedef struct sti_EnergyGuard {
     int open_joint;            /* it tripped because this joint opens too far; -1: because of its energy         */
     double opening;            /* by how much, as in st_StepInfo                                                 */
     int *island;               /* n_v: the first velocity of each one's island                                   */
-    sti_IslandEnergy *of;      /* n_v: energies of the group, then of the island, that begins with this velocity */
+    int *place;                /* n_v: the number of its group                                               */
+    sti_IslandEnergy *of;      /* by group: its energies, then, if an island begins with it, those of the island */
     double *forces;            /* n_v: forces at the start of the piece                                          */
-    int64_t island_capacity, of_capacity, forces_capacity;
+    int64_t island_capacity, place_capacity, of_capacity, forces_capacity;
     bool knows_forces;     /* `forces` is computed for the current piece */
     bool tripped;          /* the piece is not accepted                                            */
     bool ran_away;         /* the piece was not solved: a velocity exceeds the limit               */

@@ -326,8 +326,8 @@ static bool limits_push_apart(const Run *run)
 {
     const sti_Assembly *step = &run->sys->work.step;
     for (int c = 0; run->def.contact == ST_CONTACT_RIGID && c + 1 < step->n_gaps; c++) {
-        const uint64_t id = step->chosen[c].entry.id;
-        if (sti_limit_joint(id) >= 0 && step->chosen[c + 1].entry.id == (id ^ 1) && (id & 1) == 0 &&
+        const uint64_t id = step->chosen[c].entry->id;
+        if (sti_limit_joint(id) >= 0 && step->chosen[c + 1].entry->id == (id ^ 1) && (id & 1) == 0 &&
             !(step->compliant && step->C[step->law[c].first] + step->C[step->law[c + 1].first] > 0) &&
             fmin(step->r[step->law[c].first], step->r[step->law[c + 1].first]) > 0)
             return true;

@@ -41,17 +41,17 @@ void sti_stage_adhesion(sti_StageBuild *build)
     const sti_StepWork *work = build->work;
     sti_Assembly *out = build->out;
     for (int c = 0, n; c < out->n_gaps; c += n) {
-        const sti_ContactEntry *one = &out->chosen[c].entry;
+        const sti_ContactEntry *one = out->chosen[c].entry;
         const st_SurfaceLaw *law = &one->surface->more;
         double share[MOST_CORNERS];
         for (n = 1; c + n < out->n_gaps && n < MOST_CORNERS; n++)
-            if (out->chosen[c + n].entry.shape_a != one->shape_a || out->chosen[c + n].entry.shape_b != one->shape_b)
+            if (out->chosen[c + n].entry->shape_a != one->shape_a || out->chosen[c + n].entry->shape_b != one->shape_b)
                 break;
         if (one->shape_a == 0 || !(law->adhesion > 0 || law->adhesion_pressure > 0 || law->liquid_volume > 0)) continue;
         if (law->adhesion_pressure > 0) {
             /* Shares of contacts first .. first + n - 1 in the area of their polygon. They belong to one pair of
              * shapes. */
-            const sti_ContactEntry *entry = &out->chosen[c].entry;
+            const sti_ContactEntry *entry = out->chosen[c].entry;
             const st_Vec3 t = entry->tangent, o = cross(entry->normal, t);
             double x[MOST_CORNERS], y[MOST_CORNERS], middle[2] = {0, 0}, angle[MOST_CORNERS], whole = 0;
             int order[MOST_CORNERS];
@@ -59,7 +59,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
                 share[k] = 0;
             if (n >= 3 && n <= MOST_CORNERS) {
                 for (int k = 0; k < n; k++) {
-                    const st_Vec3 arm = sub(out->chosen[c + k].entry.point, entry->point);
+                    const st_Vec3 arm = sub(out->chosen[c + k].entry->point, entry->point);
                     x[k] = dot(arm, t), y[k] = dot(arm, o);
                     middle[0] += x[k] / n, middle[1] += y[k] / n;
                 }
@@ -84,11 +84,11 @@ void sti_stage_adhesion(sti_StageBuild *build)
         }
         int near = 0;
         for (int k = 0; k < n; k++)
-            near += is_within_range(model, &out->chosen[c + k].entry);
+            near += is_within_range(model, out->chosen[c + k].entry);
         for (int k = 0; k < n; k++) {
             sti_Chosen *chosen = &out->chosen[c + k];
-            const bool within = is_within_range(model, &chosen->entry);
-            if (n == 1) chosen->bridge = sti_bridge_impulse(model, state, &chosen->entry, build->stage->eta);
+            const bool within = is_within_range(model, chosen->entry);
+            if (n == 1) chosen->bridge = sti_bridge_impulse(model, state, chosen->entry, build->stage->eta);
             if (!within && !(chosen->bridge > 0)) continue;
             const double pressure = law->adhesion_pressure > 0 ? law->adhesion_pressure * share[k] : 0;
             sti_RowView row;
@@ -109,7 +109,7 @@ void sti_stage_adhesion(sti_StageBuild *build)
         if (!(norm(said) > 0)) continue;
         for (int pass = 0; pass < 2; pass++) /* the first pass counts the contacts, the second one divides the force */
             for (int c = 0; c < out->n_gaps; c++) {
-                const sti_ContactEntry *entry = &out->chosen[c].entry;
+                const sti_ContactEntry *entry = out->chosen[c].entry;
                 const bool of_body = entry->a == def->body.index1 || entry->b == def->body.index1;
                 if (entry->shape_a == 0 || !of_body || !is_within_range(model, entry)) continue;
                 near += pass == 0;

@@ -324,13 +324,14 @@ st_Status sti_patch_add(const sti_Model *model, const sti_State *state, sti_Step
     double s = entry->dim == 3 ? dot(patch->tangent, second) : 0;
     for (int e = 0; e < key.n_elements; e++, ++*n) {
         out->law[*n] = sti_contact_law(model, entry, out->H.n_rows);
-        out->chosen[*n] = (sti_Chosen){.entry = *entry, .element = e};
+        out->entry[*n] = *entry;
+        out->chosen[*n] = (sti_Chosen){.entry = &out->entry[*n], .element = e};
         place_patch(&model->def, key.n_elements, e, &a, &b);
         a *= rho, b *= rho;
         STI_TRY(element_rows(model, work, &stage->rows->contact_rows, entry, key.dim, c, s, a, b, err));
         st_Vec3 offset = add(scale(a * c - b * s, entry->tangent), scale(a * s + b * c, second));
-        out->chosen[*n].entry.point = add(entry->point, offset);
-        out->chosen[*n].entry.tangent = patch->tangent;
+        out->entry[*n].point = add(entry->point, offset);
+        out->entry[*n].tangent = patch->tangent;
     }
     /* w = -D delta. With drift gap, w_n also contains the gap between the surfaces divided by h. */
     const double *delta = work->compliant.next.delta + patch->first;

@@ -57,6 +57,9 @@ typedef struct sti_RowView {
 } sti_RowView;
 /* Row k of contact c of the step problem. */
 void sti_view_row(const sti_Model *model, const sti_StepWork *work, int c, int k, sti_RowView *row);
+/* Before a sink is filled again: copies its contacts if the last step problem has their addresses. In the usual order
+ * of a step there is already another problem. */
+st_Status sti_pile_keep(const sti_Model *model, sti_StepWork *work, const st_Sink *sink, st_Error *err);
 /* All rows, as H of the step problem. */
 st_Status sti_step_rows(const sti_Model *model, sti_StepWork *work, st_Error *err);
 

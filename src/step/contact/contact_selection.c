@@ -322,7 +322,7 @@ st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Erro
     work->active_new.n = 0;
     for (int c = 0; c < step->n_gaps; c++)
         if (step->u[step->law[c].first] <= STI_SEPARATION_SPEED * (1 + fastest))
-            STI_TRY(sti_ids_add(&model->allocator, &work->active_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &work->active_new, step->chosen[c].entry->id, err));
     return ST_OK;
 }
 
@@ -340,7 +340,7 @@ st_Status sti_drop_rebounding(const sti_Model *model, sti_State *state, sti_Step
     if (keeps || work->events.over_limit) return ST_OK;
     state->active.n = 0;
     for (int c = 0; c < step->n_gaps; c++) {
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        const sti_ContactEntry *entry = step->chosen[c].entry;
         double speed = sti_row_dot(&step->H, step->law[c].first, work->v_new);
         if (entry->surface->restitution > 0 && speed > slow) continue;
         STI_TRY(sti_ids_add(&model->allocator, &state->active, entry->id, err));
@@ -363,7 +363,7 @@ st_Status sti_note_loaded(const sti_Model *model, sti_StepWork *work, st_Error *
     work->loaded_new.n = 0;
     for (int c = 0; c < step->n_gaps && sti_integrator(model)->order > 1; c++)
         if (step->r[step->law[c].first] > 0)
-            STI_TRY(sti_ids_add(&model->allocator, &work->loaded_new, step->chosen[c].entry.id, err));
+            STI_TRY(sti_ids_add(&model->allocator, &work->loaded_new, step->chosen[c].entry->id, err));
     return ST_OK;
 }
 

@@ -145,7 +145,7 @@ st_Status sti_least_norm(const sti_Model *model, const sti_State *state, sti_Ste
     for (int c = 0; c < step->n_gaps; c++) {
         double *weight = least->weight + step->law[c].first;
         const st_ContactLaw *law = &work->step.law[c];
-        const sti_Compliance of = sti_contact_compliance(&model->def, &work->step.chosen[c].entry, stage->eta);
+        const sti_Compliance of = sti_contact_compliance(&model->def, work->step.chosen[c].entry, stage->eta);
         for (int j = 0; j < law->dim; j++)
             weight[j] = j == 0 ? of.normal : of.tangent;
         for (int j = 3; j < law->dim; j++) {

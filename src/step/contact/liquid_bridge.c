@@ -76,7 +76,7 @@ double sti_follow_gaps(const sti_Model *model, sti_StepWork *work, const double 
         sti_view_row(model, work, c, 0, &row);
         for (int e = 0; e < row.n; e++)
             u += row.x[e] * v[row.i[e]];
-        const double force = bridge_force(model->world, &chosen->entry, chosen->entry.gap + out->eta * u);
+        const double force = bridge_force(model->world, chosen->entry, chosen->entry->gap + out->eta * u);
         const double change = out->eta * force - chosen->bridge;
         changed += change * change;
         if (part == 0) continue;

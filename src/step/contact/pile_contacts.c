@@ -81,6 +81,7 @@ static void share_contacts(void *ctx, int thread, int n_threads)
             .mu_roll = law->mu_roll,
             .mu_spin = law->mu_spin};
         sti_choose(out, n, entry);
+        out->pile_frame_of[n] = c;
         sti_belt_speeds(build->model, build->stage->q_star, &out->law[n], entry, out->w + rows);
         if (build->gap_drift)
             out->w[rows] = sti_closing_drift(build, sti_moving_velocity(build->model->world, entry), entry->gap);
@@ -118,13 +119,16 @@ st_Status sti_pile_contacts(sti_StageBuild *build)
     memset(many.overlapping.count, 0, sizeof many.overlapping.count);
     const int64_t n = work->wanted.n, n_blocks = model->n_blocks;
     STI_TRY(STI_GROW(build->allocator, out->pile_body, out->pile_body_capacity, 2 * n, build->err));
+    STI_TRY(STI_GROW(build->allocator, out->pile_frame_of, out->pile_frame_of_capacity, n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_centre, out->pile_centre_capacity, 3 * n_blocks, build->err));
     STI_TRY(STI_GROW(build->allocator, out->pile_axes, out->pile_axes_capacity, 9 * n_blocks, build->err));
     const sti_Cell *cell = &model->world->scene->cell;
+    out->lent = build->stage->rows->contact;
     out->pile = (sti_PileContacts){
         .body = out->pile_body,
-        .frame = (const double *)&out->chosen->entry.point, /* normal and tangent follow the point in memory */
-        .stride = sizeof *out->chosen / sizeof(double),
+        .frame = (const double *)&out->lent->point, /* normal and tangent follow the point in memory */
+        .stride = sizeof *out->lent / sizeof(double),
+        .frame_of = out->pile_frame_of,
         .centre = out->pile_centre,
         .axes = out->pile_axes,
         .period = cell->repeats ? cell->length : NULL,
@@ -133,6 +137,21 @@ st_Status sti_pile_contacts(sti_StageBuild *build)
     const int threads = work->wanted.n / STI_LEAST_CONTACTS;
     sti_team_run(threads < model->def.threads ? threads : model->def.threads, share_contacts, &many);
     out->overlapping = (int)sti_places_before(&many.overlapping, STI_MOST_THREADS);
+    return ST_OK;
+}
+
+st_Status sti_pile_keep(const sti_Model *model, sti_StepWork *work, const st_Sink *sink, st_Error *err)
+{
+    sti_Assembly *step = &work->step;
+    if (step->lent == NULL || step->lent != sink->contact) return ST_OK;
+    STI_TRY(STI_GROW(&model->allocator, step->entry, step->entry_capacity, step->n_gaps, err));
+    for (int c = 0; c < step->n_gaps; c++) {
+        step->entry[c] = *step->chosen[c].entry;
+        step->chosen[c].entry = &step->entry[c];
+    }
+    step->pile.frame = (const double *)&step->entry->point;
+    step->pile.frame_of = NULL;
+    step->lent = NULL;
     return ST_OK;
 }
 

@@ -46,7 +46,7 @@ void sti_regularize(const sti_Model *model, sti_StepWork *work, const sti_Stage 
 {
     for (int c = 0; c < work->step.n_gaps; c++) {
         sti_Assembly *problem = &work->step;
-        const sti_ContactEntry *entry = &problem->chosen[c].entry;
+        const sti_ContactEntry *entry = problem->chosen[c].entry;
         int dim = problem->law[c].dim;
         const sti_Compliance of = sti_contact_compliance(&model->def, entry, stage->eta);
         double *C = sti_compliance_block(problem, problem->law[c].first, dim);

@@ -20,14 +20,14 @@ static double stribeck_friction(const sti_Surface *surface, double speed)
 
 static bool depends_on_speed(const sti_Assembly *out, int c)
 {
-    const sti_Surface *surface = out->chosen[c].entry.surface;
-    return out->law[c].dim > 1 && out->chosen[c].entry.shape_a > 0 && surface->more.stribeck_speed > 0;
+    const sti_Surface *surface = out->chosen[c].entry->surface;
+    return out->law[c].dim > 1 && out->chosen[c].entry->shape_a > 0 && surface->more.stribeck_speed > 0;
 }
 
 /* |u_T| of contact c. The rows contain the factors of direction-dependent friction, which are removed here. */
 static double contact_sliding_speed(const sti_Assembly *out, int c, const double *u)
 {
-    const sti_ContactEntry *entry = &out->chosen[c].entry;
+    const sti_ContactEntry *entry = out->chosen[c].entry;
     double sum = 0;
     for (int k = 1; k < entry->dim && k < out->law[c].dim; k++) {
         const double along = u[k] / (entry->dim == 3 ? sti_row_factor(entry->surface, k) : 1);
@@ -52,7 +52,7 @@ void sti_stage_stribeck(sti_StageBuild *build)
             for (int e = 0; e < row.n; e++)
                 u[k] += row.x[e] * state->v[row.i[e]];
         }
-        out->law[c].mu = stribeck_friction(out->chosen[c].entry.surface, contact_sliding_speed(out, c, u));
+        out->law[c].mu = stribeck_friction(out->chosen[c].entry->surface, contact_sliding_speed(out, c, u));
     }
 }
 
@@ -63,7 +63,7 @@ double sti_follow_speeds(sti_Assembly *step, double part)
         if (!depends_on_speed(step, c)) continue;
         const int first = step->law[c].first;
         const double change =
-            stribeck_friction(step->chosen[c].entry.surface, contact_sliding_speed(step, c, step->u + first)) -
+            stribeck_friction(step->chosen[c].entry->surface, contact_sliding_speed(step, c, step->u + first)) -
             step->law[c].mu;
         step->law[c].mu += part * change;
         changed += change * change * step->r[first] * step->r[first];

@@ -22,7 +22,7 @@ static bool same_shapes(const sti_Impulse *old, const sti_ContactEntry *now)
 static int same_id(const sti_State *state, int first, int end, const sti_Chosen *wanted, int dim)
 {
     for (int k = first; k < end; k++)
-        if (state->forces.at[k].id == wanted->entry.id && state->forces.at[k].element == wanted->element)
+        if (state->forces.at[k].id == wanted->entry->id && state->forces.at[k].element == wanted->element)
             return state->forces.at[k].dim == dim ? k : -1;
     return -1;
 }
@@ -39,15 +39,15 @@ static void turn_tangents(const sti_Impulse *old, const sti_ContactEntry *now, d
 /* Do contacts c and c - 1 belong to the same two shapes? */
 static bool goes_on(const sti_Assembly *out, int c)
 {
-    const sti_ContactEntry *now = &out->chosen[c].entry, *last = now;
-    if (c > 0) last = &out->chosen[c - 1].entry;
+    const sti_ContactEntry *now = out->chosen[c].entry, *last = now;
+    if (c > 0) last = out->chosen[c - 1].entry;
     return c > 0 && now->shape_a > 0 && now->shape_a == last->shape_a && now->shape_b == last->shape_b;
 }
 
 /* The index of the first force of the shapes of contact c, or of the next larger shapes if they have none. */
 static int first_force(const sti_State *state, const sti_StepWork *work, int c)
 {
-    const uint64_t shapes = work->step.chosen[c].entry.id >> STI_FEATURE_BITS;
+    const uint64_t shapes = work->step.chosen[c].entry->id >> STI_FEATURE_BITS;
     int lo = 0, hi = state->forces.n;
     while (lo < hi) {
         const int middle = lo + (hi - lo) / 2;
@@ -82,7 +82,7 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
         c++;
     if (c > 0 && c < out->problem.n_contacts) end = first_force(state, work, c);
     for (; c < out->problem.n_contacts; c++) {
-        const sti_ContactEntry *wanted = &out->chosen[c].entry;
+        const sti_ContactEntry *wanted = out->chosen[c].entry;
         const bool same = goes_on(out, c);
         if (!same && c >= stop) return;
         if (!same) {
@@ -90,14 +90,14 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
             const sti_Chosen *searched = &work->step.chosen[c];
             const sti_Impulse *previous = state->forces.at;
             int at = end;
-            while (at < state->forces.n && !same_shapes(&previous[at], &searched->entry) &&
-                   (previous[at].id < searched->entry.id ||
-                    (previous[at].id == searched->entry.id && previous[at].element < searched->element)))
+            while (at < state->forces.n && !same_shapes(&previous[at], searched->entry) &&
+                   (previous[at].id < searched->entry->id ||
+                    (previous[at].id == searched->entry->id && previous[at].element < searched->element)))
                 at++;
             first = end = at;
-            while (end < state->forces.n && same_shapes(&previous[end], &searched->entry))
+            while (end < state->forces.n && same_shapes(&previous[end], searched->entry))
                 ++end;
-            if (searched->entry.shape_a == 0 && at < state->forces.n && previous[at].id == searched->entry.id)
+            if (searched->entry->shape_a == 0 && at < state->forces.n && previous[at].id == searched->entry->id)
                 end = at + 1;
             taken = 0;
         }
@@ -115,7 +115,7 @@ static void start_range(void *ctx, int64_t begin, int64_t stop)
             }
         }
         if (few && from >= 0) taken |= (uint64_t)1 << (from - first);
-        const sti_ContactEntry *now = &out->chosen[c].entry;
+        const sti_ContactEntry *now = out->chosen[c].entry;
         const int dim = out->law[c].dim;
         double *r = out->r + out->law[c].first;
         out->chosen[c].left = from >= 0 ? state->forces.at[from].left : 0.0;
@@ -199,7 +199,7 @@ static void band_range(void *ctx, int64_t first, int64_t end)
     const sti_Assembly *out = &work->step;
     const double reach = sti_larger(band->stage->reach, 0.2 * work->h_asked), cap = model->def.correction_speed;
     for (int c = (int)first; c < (int)end; c++) {
-        const sti_ContactEntry *entry = &out->chosen[c].entry;
+        const sti_ContactEntry *entry = out->chosen[c].entry;
         const int row = out->law[c].first;
         if (entry->shape_a == 0) continue;
         /* Does contact c rebound (rebound.c)? The list is sorted by contact. */
@@ -269,7 +269,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
     const sti_StepWork *work = keep->work;
     const sti_Assembly *out = &work->step;
     for (int64_t c = first; c < end; c++) {
-        const sti_ContactEntry *entry = &out->chosen[c].entry;
+        const sti_ContactEntry *entry = out->chosen[c].entry;
         const int island = sti_islands_of(work->islands, (int)c);
         const double part = island >= 0 ? work->warm.lasting[island] : 1;
         sti_Impulse *kept = &state->forces.at[c];

@@ -137,12 +137,12 @@ static bool may_be_fast(const sti_Model *model, const sti_State *state, const st
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
         const bool known = one_stage && step->piled; /* w of a pile is the correction speed without the dead band */
-        const double w = fmin(known ? -step->w[row] : -(step->chosen[c].entry.gap + model->def.slop) / time, cap);
+        const double w = fmin(known ? -step->w[row] : -(step->chosen[c].entry->gap + model->def.slop) / time, cap);
         if (!(w > 0.01 * cap)) continue;
         const double W = sti_contact_mobility(model, work, c);
         if (one_stage && !(speed_of_work(step->r[row], w, W) > 0.5 * cap)) continue;
         /* A pile has loads and small overlaps everywhere, and grains that fall or land. */
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        const sti_ContactEntry *entry = step->chosen[c].entry;
         if (step->piled && !changes_velocity(model, state, work, entry->a, 0.5 * cap) &&
             !changes_velocity(model, state, work, entry->b, 0.5 * cap))
             continue;
@@ -218,7 +218,7 @@ st_Status sti_bound_recovery(const sti_Model *model, sti_State *state, sti_StepW
         memcpy(w, step->w, (size_t)n_r * sizeof *w);
         memcpy(r, step->r, (size_t)n_r * sizeof *r);
         for (int c = 0; c < step->n_gaps; c++) {
-            const int velocity = sti_moving_velocity(model->world, &step->chosen[c].entry), row = step->law[c].first;
+            const int velocity = sti_moving_velocity(model->world, step->chosen[c].entry), row = step->law[c].first;
             if (watched[recovery->island[velocity]] == INFINITY) w[row] = fmax(w[row], 0);
         }
         problem.w = w;

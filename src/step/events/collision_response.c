@@ -61,7 +61,7 @@ static st_Status collide_there(const sti_Model *model, sti_State *state, sti_Ste
     /* Events of the contacts that closed, with their velocities before (v_before) and after the impact. */
     const sti_Assembly *step = &work->step;
     for (int c = 0; c < step->n_gaps; c++) {
-        const sti_ContactEntry *entry = &step->chosen[c].entry;
+        const sti_ContactEntry *entry = step->chosen[c].entry;
         int row = step->law[c].first;
         if (sti_ids_contain(&work->active_new, entry->id)) continue;
         st_EventReport event = {.kind = ST_EVENT_COLLISION,

@@ -35,7 +35,7 @@ static st_Status restitution(const sti_Model *model, sti_StepWork *work, bool *a
     *any = false;
     for (int c = 0; c < step->n_gaps; c++) {
         const int row = step->law[c].first;
-        const double r = step->r[row], e = step->chosen[c].entry.surface->restitution;
+        const double r = step->r[row], e = step->chosen[c].entry->surface->restitution;
         const bool gives = e > 0 && r * sti_mobility(model, work, row) > model->def.restitution_speed;
         rebound->share[c] = gives ? e * r : 0;
         *any = *any || gives;

@@ -65,7 +65,7 @@ static bool starts_with_jump(const sti_Model *model, const sti_StepWork *work, c
 /* The speed of separation of contact c; 0: it does not rebound. */
 static double rebound_speed(const sti_Model *model, const sti_StepWork *work, const sti_Stage *stage, int c)
 {
-    const sti_ContactEntry *entry = &work->step.chosen[c].entry;
+    const sti_ContactEntry *entry = work->step.chosen[c].entry;
     const double e = entry->surface->restitution, h = stage->eta, gap = entry->gap;
     if (!(e > 0)) return 0;
     const sti_Assembly *out = &work->step;
@@ -97,9 +97,9 @@ static double rebound_speed(const sti_Model *model, const sti_StepWork *work, co
 /* Would a rebound of this speed from one stop of a joint pass the other one within the step? */
 static bool passes_other_stop(const sti_Assembly *out, int c, double speed)
 {
-    const uint64_t id = out->chosen[c].entry.id;
+    const uint64_t id = out->chosen[c].entry->id;
     const int other = (id & 1) != 0 ? c - 1 : c + 1;
-    return sti_limit_joint(id) >= 0 && other >= 0 && other < out->n_gaps && out->chosen[other].entry.id == (id ^ 1) &&
+    return sti_limit_joint(id) >= 0 && other >= 0 && other < out->n_gaps && out->chosen[other].entry->id == (id ^ 1) &&
            speed > out->w[out->law[other].first];
 }
 
@@ -113,8 +113,8 @@ st_Status sti_add_rebounds(const sti_Model *model, const sti_State *state, sti_S
         const int row = out->law[c].first;
         const double speed = rebound_speed(model, work, stage, c), landing = out->w[row];
         if (!(speed > 0) || -speed >= landing || (model->rigid && passes_other_stop(out, c, speed))) continue;
-        if (fresh && (starts_with_jump(model, work, stage, out->chosen[c].entry.a) ||
-                      starts_with_jump(model, work, stage, out->chosen[c].entry.b)))
+        if (fresh && (starts_with_jump(model, work, stage, out->chosen[c].entry->a) ||
+                      starts_with_jump(model, work, stage, out->chosen[c].entry->b)))
             continue;
         STI_TRY(STI_GROW(&model->allocator, rebounds->at, rebounds->capacity, rebounds->n + 1, err));
         rebounds->at[rebounds->n++] = (sti_Rebound){.contact = c, .landing = landing, .leaving = -speed};

@@ -201,7 +201,7 @@ st_Status sti_note_modes(const sti_Model *model, const sti_State *state, sti_Ste
         Contact contact = look_for_change(model, state, work, c, s);
         const sti_Chosen *chosen = &work->step.chosen[c];
         work->modes_new.at[c] =
-            chosen->released ? (sti_Mode){.id = chosen->entry.id} : mode_of(&contact, chosen->entry.id, nil);
+            chosen->released ? (sti_Mode){.id = chosen->entry->id} : mode_of(&contact, chosen->entry->id, nil);
     }
     work->modes_new.n = n;
     return ST_OK;
@@ -227,7 +227,7 @@ static double smallest(Search *search, double s)
     const sti_Assembly *step = &work->step;
     double F = INFINITY, nil = nothing(model, work);
     for (int c = 0, m = 0; c < step->problem.n_contacts; c++) {
-        uint64_t id = step->chosen[c].entry.id;
+        uint64_t id = step->chosen[c].entry->id;
         while (m < state->modes.n && state->modes.at[m].id < id)
             m++;
         if (m == state->modes.n || state->modes.at[m].id != id) continue;
@@ -298,7 +298,7 @@ static st_Status add_transition(const Search *search, double t, st_Error *err)
 {
     const sti_Model *model = search->model;
     sti_StepWork *work = search->work;
-    const sti_ContactEntry *entry = &work->step.chosen[search->contact].entry;
+    const sti_ContactEntry *entry = work->step.chosen[search->contact].entry;
     double speed = sti_row_dot(&work->step.H, work->step.law[search->contact].first, work->v_new);
     st_EventReport event = {.kind = search->kind,
                             .time = t,

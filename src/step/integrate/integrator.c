@@ -189,7 +189,7 @@ bool sti_closes_within(const sti_Model *model, const sti_State *state, const sti
     double still = STI_SEPARATION_SPEED * (1 + sti_largest_difference(state->v, NULL, model->n_v)),
            pulled = fmax(still, 2 * h * state->fastest.pull);
     for (int c = 0; c < step->n_gaps; c++) {
-        uint64_t id = step->chosen[c].entry.id;
+        uint64_t id = step->chosen[c].entry->id;
         int before = sti_row_buffer_find(here, id);
         bool carried = sti_ids_contain(&state->loaded, id);
         if (!(step->r[step->law[c].first] > 0) || before < 0 || (carried && state->history.known)) continue;

@@ -84,11 +84,11 @@ static inline int sti_next_wanted(const sti_StageBuild *build, int c, int end, i
 
 enum { STI_LEAST_CONTACTS = 512 }; /* worth a thread */
 
-/* Contact c of the step problem. */
+/* Contact c of the step problem. The entry stays where it is. */
 static inline void sti_choose(sti_Assembly *out, int c, const sti_ContactEntry *entry)
 {
     sti_Chosen *chosen = &out->chosen[c];
-    chosen->entry = *entry;
+    chosen->entry = entry;
     chosen->pull = chosen->bridge = 0;
     chosen->element = 0;
     chosen->released = chosen->pinched = false;
@@ -121,7 +121,7 @@ static inline bool sti_overlaps(const sti_Model *model, double gap)
 }
 static inline bool sti_chosen_overlaps(const sti_StageBuild *build, int c)
 {
-    return build->gap_drift && sti_overlaps(build->model, build->out->chosen[c].entry.gap);
+    return build->gap_drift && sti_overlaps(build->model, build->out->chosen[c].entry->gap);
 }
 
 #endif

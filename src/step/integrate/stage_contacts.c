@@ -116,8 +116,9 @@ static st_Status add_rigid_contact(sti_StageBuild *build, int c, int first, cons
     bool now = build->stage->rows == &work->here;
     int before = now ? -1 : sti_row_buffer_find(&work->here, entry->id);
     out->law[c] = sti_contact_law(model, entry, first);
-    sti_choose(out, c, entry);
-    if (before >= 0) out->chosen[c].entry.gap = work->here.contact[before].gap;
+    out->entry[c] = *entry;
+    if (before >= 0) out->entry[c].gap = work->here.contact[before].gap;
+    sti_choose(out, c, &out->entry[c]);
     STI_TRY(contact_rows(build, &out->law[c], entry));
     if (build->gap_drift) out->w[first] = gap_drift(build, entry, first);
     return ST_OK;
@@ -156,7 +157,8 @@ static st_Status bounded_rows(sti_StageBuild *build)
         double phi = sti_shifted(build, entry->value, &build->stage->rows->bounded_rows, k) - moved;
         out->law[c] = (st_ContactLaw){
             .law = ST_LAW_BOUNDED, .dim = 1, .first = first, .lo = eta * entry->lo, .hi = eta * entry->hi};
-        out->chosen[c] = (sti_Chosen){.entry = {.id = entry->id, .dim = 1}};
+        out->entry[c] = (sti_ContactEntry){.id = entry->id, .dim = 1};
+        out->chosen[c] = (sti_Chosen){.entry = &out->entry[c]};
         out->w[first] = -entry->target;
         if (resistance == 0) continue;
         out->w[first] = (entry->stiffness * phi - entry->damping * entry->target) / resistance;
@@ -224,7 +226,7 @@ static void soften_range(void *ctx, int64_t first, int64_t end)
             out->C[row] = sti_contact_mobility(build->model, build->work, of);
             out->w[row] = -out->C[row] * build->stage->loaded[of];
         }
-        if (c >= out->n_gaps || (banded && out->chosen[c].entry.shape_a > 0) || !sti_chosen_overlaps(build, c))
+        if (c >= out->n_gaps || (banded && out->chosen[c].entry->shape_a > 0) || !sti_chosen_overlaps(build, c))
             continue;
         out->C[row] = STI_OVERLAP_COMPLIANCE * sti_contact_mobility(build->model, build->work, c);
     }
@@ -255,6 +257,8 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     STI_TRY(STI_GROW(build->allocator, out->u, out->u_capacity, rows, build->err));
     STI_TRY(STI_GROW(build->allocator, out->law, out->law_capacity, n, build->err));
     STI_TRY(STI_GROW(build->allocator, out->chosen, out->chosen_capacity, n, build->err));
+    if (!build->piled) STI_TRY(STI_GROW(build->allocator, out->entry, out->entry_capacity, n, build->err));
+    out->lent = NULL;
     STI_TRY(STI_GROW(build->allocator, out->C, out->C_capacity, n_C, build->err));
     STI_TRY(STI_GROW(build->allocator, out->C_first, out->C_first_capacity, rows + 1, build->err));
     STI_TRY(STI_GROW(build->allocator, out->H.p, out->H.p_capacity, 1, build->err));
@@ -287,9 +291,10 @@ st_Status sti_stage_contacts(sti_StageBuild *build)
     for (int c = 0; build->stage->loaded != NULL && c < out->n_gaps; c++) {
         if (!(build->stage->loaded[c] > 0) || out->law[c].dim == 1) continue;
         const int loaded = out->n_gaps + out->n_loaded++, first = out->H.n_rows;
-        out->law[loaded] = sti_contact_law(build->model, &out->chosen[c].entry, first);
-        out->chosen[loaded] = (sti_Chosen){.entry = {.id = out->chosen[c].entry.id, .dim = 1}, .element = c};
-        STI_TRY(contact_rows(build, &out->law[loaded], &out->chosen[c].entry));
+        out->law[loaded] = sti_contact_law(build->model, out->chosen[c].entry, first);
+        out->entry[loaded] = (sti_ContactEntry){.id = out->chosen[c].entry->id, .dim = 1};
+        out->chosen[loaded] = (sti_Chosen){.entry = &out->entry[loaded], .element = c};
+        STI_TRY(contact_rows(build, &out->law[loaded], out->chosen[c].entry));
         for (int64_t e = out->H.p[first]; e < out->H.p[first + 1]; e++)
             out->H.x[e] = 0;
     }

@@ -105,7 +105,7 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
     const int row = out->law[c].first, n_rows = work->here.joint_rows.n_rows;
     int group[2] = {-1, -1}, n = 0;
     *held = false;
-    if (out->chosen[c].entry.shape_a == 0) return ST_OK; /* a limit of a joint */
+    if (out->chosen[c].entry->shape_a == 0) return ST_OK; /* a limit of a joint */
     if (!model->rigid || out->piled || n_rows == 0 || n_rows > G->n_rows || out->H.p[row] == out->H.p[row + 1])
         return ST_OK;
     STI_TRY(sti_find_joined(model, work, err));
@@ -139,7 +139,7 @@ static st_Status joints_hold(const sti_Model *model, sti_StepWork *work, Holding
         }
     }
     if (holding->size == 0) return ST_OK;
-    const sti_ContactEntry *entry = &out->chosen[c].entry;
+    const sti_ContactEntry *entry = out->chosen[c].entry;
     const sti_World *world = model->world;
     double reach = INFINITY;
     if (world->body[entry->a].n_dofs > 0) reach = world->collider.body_reach[entry->a];
@@ -236,7 +236,7 @@ static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, dou
         bool held = false;
         const double C = out->compliant ? out->C[row] : 0, sinks = C * out->r[row];
         const double size = fabs(out->r[row]); /* a solver that stops early may return less than 0 */
-        const bool deep = joints && size > momentum && is_deep(model, &out->chosen[c].entry);
+        const bool deep = joints && size > momentum && is_deep(model, out->chosen[c].entry);
         const bool locked = joints && size > (deep ? DEEP_LEVER : LEVER) * momentum;
         out->chosen[c].pinched = C > 0 && !joints && size > LEVER * momentum;
         if (C > 0) {
@@ -247,11 +247,11 @@ static st_Status leave_immovable(const sti_Model *model, sti_StepWork *work, dou
             /* The contact is rigid. If joints hold it, any impulse solves the problem. If friction locks it, and joint
              * correction moves its bodies towards each other, no impulse does: impulses grow until the solver stops,
              * and their work is many times the total energy. Released, the contact is a damper. */
-            const bool large = joints && out->chosen[c].entry.shape_a > 0 &&
+            const bool large = joints && out->chosen[c].entry->shape_a > 0 &&
                                size > fmin(VISIBLE_LEVER * visible, DEEP_LEVER * momentum);
             if (!large && !locked && (solved || !deep)) continue;
             STI_TRY(joints_hold(model, work, &holding, c, &held, err));
-            const bool overlaps = sti_overlaps(model, out->chosen[c].entry.gap);
+            const bool overlaps = sti_overlaps(model, out->chosen[c].entry->gap);
             const bool stuck = overlaps && (solved ? deep && locked : deep || locked);
             if (!held && !stuck) continue;
             held = true;
@@ -330,9 +330,9 @@ static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *s
 static void release_opposite_limits(sti_Assembly *out)
 {
     for (int c = 0; c + 1 < out->n_gaps; c++) {
-        const uint64_t id = out->chosen[c].entry.id;
+        const uint64_t id = out->chosen[c].entry->id;
         double *lower = &out->r[out->law[c].first], *upper = &out->r[out->law[c + 1].first];
-        if (sti_limit_joint(id) < 0 || out->chosen[c + 1].entry.id != (id | 1) || (id & 1) != 0) continue;
+        if (sti_limit_joint(id) < 0 || out->chosen[c + 1].entry->id != (id | 1) || (id & 1) != 0) continue;
         const double common = fmin(*lower, *upper);
         if (!(common > 0) || (out->compliant && out->C[out->law[c].first] + out->C[out->law[c + 1].first] != 0))
             continue;
@@ -356,7 +356,7 @@ st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_S
     Holding holding = {.group = {-1, -1}};
     if (model->rigid && model->def.contact == ST_CONTACT_RIGID && !out->piled && work->here.joint_rows.n_rows != 0) {
         for (int c = 0; c < out->n_gaps; c++) {
-            const sti_ContactEntry *entry = &out->chosen[c].entry;
+            const sti_ContactEntry *entry = out->chosen[c].entry;
             bool held = false;
             if (!is_deep(model, entry)) continue;
             STI_TRY(sti_find_joined(model, work, err));
