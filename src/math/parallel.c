@@ -1,4 +1,5 @@
 #include "math/parallel.h"
+#include "math/simd4.h"
 
 #ifdef _OPENMP
 #include <omp.h>
@@ -170,19 +171,28 @@ typedef struct Numbers {
     double most;
 } Numbers;
 
-static double count_beyond(void *ctx, int64_t first, int64_t end)
+STI_CLONES static double any_beyond(void *ctx, int64_t first, int64_t end)
 {
+    typedef int64_t Mask __attribute__((vector_size(STI_WIDTH * sizeof(int64_t))));
     const Numbers *numbers = ctx;
-    int count = 0;
-    for (int64_t k = first; k < end; k++)
-        count += !(fabs(numbers->x[k]) <= numbers->most); /* also counts NaN */
-    return count;
+    const double most = numbers->most;
+    Mask within = {-1, -1, -1, -1};
+    int64_t k = first;
+    for (; k + STI_WIDTH <= end; k += STI_WIDTH) { /* comparisons with NaN are false */
+        sti_Wide x;
+        memcpy(&x, numbers->x + k, sizeof x);
+        within &= (x <= most) & (x >= -most);
+    }
+    bool all = (within[0] & within[1] & within[2] & within[3]) != 0;
+    for (; k < end; k++)
+        all = all && fabs(numbers->x[k]) <= most;
+    return all ? 0.0 : 1.0;
 }
 
 bool sti_team_within(int threads, const double *x, int64_t n, double most)
 {
     Numbers numbers = {x, most};
-    return sti_team_largest(threads, n, count_beyond, &numbers) == 0.0;
+    return sti_team_largest(threads, n, any_beyond, &numbers) == 0.0;
 }
 
 typedef struct Copy {

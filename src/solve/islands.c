@@ -338,7 +338,7 @@ st_Status sti_islands_solve(sti_Islands *s, const st_Problem *problem, const sti
         bool confirmed = false;
         double left = s->call.left != NULL ? 0.0 : INFINITY;
         for (int c = 0; c < problem->n_contacts && s->call.left != NULL; c++)
-            left = fmax(left, s->call.left(s->call.left_ctx, c));
+            left = sti_larger(s->call.left(s->call.left_ctx, c), left);
         if (s->confirms) STI_TRY(sti_part_confirm(s->worker[0], NONE, left, solution, &confirmed, err));
         if (!confirmed) {
             st_Solver *solver = s->worker[0]->solver;

@@ -233,15 +233,20 @@ static st_Status take_part(Worker *d, int part, const double *start, st_Error *e
     if (s->pile == NULL) STI_TRY(begin_columns(d, &d->H, to->n_r, entries, err));
     for (int k = 0, n = 0; k < to->n_contacts; k++) {
         const st_ContactLaw *law = &whole->contact[contact[k]];
+        const int first = law->first, dim = law->dim;
         d->law[k] = *law;
         d->law[k].first = n;
-        for (int i = law->first; i < law->first + law->dim; i++, n++) {
-            d->w[n] = whole->w[i];
-            d->own.r[n] = start[i];
-            if (s->pile == NULL) take_column(s, &whole->H, i, &d->H);
-            if (has_blocks) take_block(C, &s->C, &d->C, i, n);
-            if (s->soft_rows) d->C.x[n] = C->x[i];
+        for (int i = 0; i < dim; i++) {
+            d->w[n + i] = whole->w[first + i];
+            d->own.r[n + i] = start[first + i];
         }
+        for (int i = 0; i < dim && s->soft_rows; i++)
+            d->C.x[n + i] = C->x[first + i];
+        for (int i = 0; i < dim && s->pile == NULL; i++)
+            take_column(s, &whole->H, first + i, &d->H);
+        for (int i = 0; i < dim && has_blocks; i++)
+            take_block(C, &s->C, &d->C, first + i, n + i);
+        n += dim;
     }
     to->Cb = (st_BlockDiag){.n_blocks = d->Cb.n, .first = d->Cb.first, .x = d->Cb.x};
     to->C = s->soft_rows ? (st_BlockDiag){.n_blocks = to->n_r, .first = C->first, .x = d->C.x} /* first[i] = i */
@@ -259,8 +264,9 @@ static st_Status take_part(Worker *d, int part, const double *start, st_Error *e
     const double *numbers = d->A.x;
     for (int b = 0; b < to->A.n_blocks; b++) {
         const int first = to->A.first[b];
+        const ptrdiff_t stride = sti_block_stride(&to->A, b);
         for (int i = first; i < to->A.first[b + 1]; i++)
-            fastest = fmax(fastest, fabs(d->f[i]) / numbers[(i - first) * sti_block_stride(&to->A, b)]);
+            fastest = sti_larger(fabs(d->f[i]) / numbers[(i - first) * stride], fastest);
         numbers += sti_block_numbers(&to->A, b);
     }
     to->u_scale = fastest > 0 ? fmin(whole->u_scale, STI_IDLE_SPEED * fastest) : whole->u_scale;
@@ -302,7 +308,7 @@ static st_Status solve_part(Worker *d, int part, int threads, st_Solution *solut
     const sti_IslandsCall *call = &s->call;
     double left = call->left != NULL ? 0.0 : INFINITY;
     for (int k = s->contacts.first[part]; k < s->contacts.first[part + 1] && call->left != NULL; k++)
-        left = fmax(left, call->left(call->left_ctx, s->contacts.member[k]));
+        left = sti_larger(call->left(call->left_ctx, s->contacts.member[k]), left);
     bool confirmed = false;
     if (s->confirms) STI_TRY(sti_part_confirm(d, part, left, solution, &confirmed, err));
     if (confirmed) return ST_OK;
