@@ -582,6 +582,36 @@ static void momentum_of_linearised_forces_adds_up(void **state)
     }
 }
 
+/* A ball bounces at short intervals, 300 m from a body that flies past. The velocity on the path to a collision was
+ * that of the difference of positions over the piece of the step: with rounding of 5e-14 m over 1e-7 s, 1e-6 m/s. */
+static void collisions_do_not_touch_bodies_far_away(void **state)
+{
+    (void)state;
+    static const char *const integrators[] = {"sdirk2", "bdf2", "trapezoid"};
+    for (int k = 0; k < 3; k++) {
+        Run run;
+        char text[900];
+        st_Vec3 before[4], after[4];
+        st_BodyLoad load[2];
+        int collisions = 0;
+        snprintf(
+            text, sizeof text,
+            "{\"simulation\": {\"preset\": \"accurate\", \"integrator\": \"%s\", \"h\": 0.0001, \"end\": 0.02}, "
+            "\"ground\": [{\"type\": \"plane\", \"restitution\": 0.9}], \"bodies\": [{\"name\": \"ball\", "
+            "\"position\": [0, 0, 0.10001], \"shapes\": [{\"type\": \"sphere\", \"radius\": 0.1}], \"mass\": 1}, "
+            "{\"name\": \"far\", \"position\": [300, 200, 100], \"velocity\": [3, 4, 5], \"mass\": 1, \"inertia\": "
+            "0.01}]}",
+            integrators[k]);
+        run_parse(&run, text);
+        while (!run_finished(&run)) {
+            check_below(imbalance(&run, 2, before, after, load), 1e-11); /* 1 kg m/s, against weight in 1e-4 s */
+            collisions += run.info.collisions;
+        }
+        assert_true(collisions > 5);
+        run_close(&run);
+    }
+}
+
 /* A rod falls with a weight on a hinge at its tip, and a spring pulls the rod's centre towards that tip: only joints
  * that are open by 1e-5 m let it move anything. Its row was dropped in joint coordinates as long as it moved less than
  * 1e-9 of what it would without joints, and its force of 7e5 times the weight with it: 5e-9 of it was missing. */
@@ -749,6 +779,7 @@ int main(void)
         cmocka_unit_test(friction_that_joints_hold_is_no_force),
         cmocka_unit_test(overlaps_that_carry_a_load_do_not_close),
         cmocka_unit_test(momentum_of_linearised_forces_adds_up),
+        cmocka_unit_test(collisions_do_not_touch_bodies_far_away),
         cmocka_unit_test(springs_that_joints_hold_add_up),
         cmocka_unit_test(parallel_joints_do_not_brake),
         cmocka_unit_test(momentum_adds_up),

@@ -210,10 +210,9 @@ st_Status sti_find_collision(const sti_Model *model, const sti_State *state, sti
     Bracket at = {.hi = 1};
     *s = 1;
     if (model->table.contacts == NULL) return ST_OK;
-    if (sti_integrator(model)->order > 1) {
-        sti_difference(model, state->q, work->q_new, work->lookout.path);
-        sti_count_turns(model, work->stages.moved, work->stages.moved_for, work->lookout.path);
-    }
+    /* Not the difference of q and q_new: over a short piece its rounding is a velocity. */
+    for (int i = 0; sti_integrator(model)->order > 1 && i < model->n_v; i++)
+        work->lookout.path[i] = work->stages.moved_for * work->stages.moved[i];
     STI_TRY(model->rigid ? follow_shapes(&way, &at, err) : look_between(&way, &at, err));
     if (at.F_hi >= -tolerance) return ST_OK;
     way.ahead = false;
