@@ -61,6 +61,20 @@ static void frictionless_in_space(const sti_Local *local, const double *b, doubl
     sti_local_frictionless(local, b, r);
 }
 
+/* In the plane: does the contact stick? Then r is the impulse that holds it. c: its tangential velocity if only the
+ * normal is held. */
+static bool sticks_in_plane(const sti_Local *local, const double *b, double *r, double *c)
+{
+    const double *W = local->W;
+    const double S = W[3] + local->prox - W[2] * (W[1] / W[0]);
+    *c = b[1] - local->prox * r[1] - W[2] * (b[0] / W[0]);
+    const double x = *c != 0.0 ? -*c / S : 0.0, r_n = -(b[0] + W[1] * x) / W[0];
+    if (!(fabs(x) <= local->contact->mu * r_n)) return false;
+    r[0] = r_n;
+    r[1] = x;
+    return true;
+}
+
 /* Coulomb in the plane. S + lambda > 0 is a number, so the direction of slip is the sign of -c, and
  * r_n = nu + m x, x = mu r_n sign: (1) in closed form. Pyramid and box are the same law here.       */
 void sti_local_coulomb2(const sti_Local *local, const double *b, double *r)
@@ -70,14 +84,8 @@ void sti_local_coulomb2(const sti_Local *local, const double *b, double *r)
         zero_impulse(2, r);
         return;
     }
-    const double S = W[3] + local->prox - W[2] * (W[1] / W[0]);
-    const double c = b[1] - local->prox * r[1] - W[2] * (b[0] / W[0]);
-    const double x = c != 0.0 ? -c / S : 0.0, r_n = -(b[0] + W[1] * x) / W[0];
-    if (fabs(x) <= mu * r_n) {
-        r[0] = r_n;
-        r[1] = x;
-        return;
-    }
+    double c;
+    if (sticks_in_plane(local, b, r, &c)) return;
     const double side = c > 0.0 ? -mu : mu;
     r[0] = -b[0] / (W[0] + side * W[1]);
     r[1] = side * r[0];
@@ -92,14 +100,8 @@ void sti_local_cone2(const sti_Local *local, const double *b, double *r)
         zero_impulse(2, r);
         return;
     }
-    const double S = W[3] + local->prox - W[2] * (W[1] / W[0]);
-    const double c = b[1] - local->prox * r[1] - W[2] * (b[0] / W[0]);
-    const double x = c != 0.0 ? -c / S : 0.0, r_n = -(b[0] + W[1] * x) / W[0];
-    if (fabs(x) <= mu * r_n) {
-        r[0] = r_n;
-        r[1] = x;
-        return;
-    }
+    double c;
+    if (sticks_in_plane(local, b, r, &c)) return;
     double best = -INFINITY;
     zero_impulse(2, r);
     for (int k = 0; k < 2; k++) {
