@@ -40,7 +40,7 @@ typedef enum sti_LawProperty {
     STI_LAW_LINEAR, /* it is a linear complementarity problem: lemke                                       */
     STI_LAW_CONIC,  /* K is a product of Lorentz cones over its discs, or an interval: ipm                 */
     STI_LAW_FIXED,  /* `project` is the Euclidean projection on a fixed convex set: admm                   */
-    STI_LAW_SMOOTH, /* discs are all that bounds friction, and there is a rounded form (smoothed_laws.h): homotopy. Not
+    STI_LAW_SMOOTH, /* friction is bounded by discs alone, and there is a rounded form (smoothed_laws.h): homotopy. Not
                      * of the cone law, which is monotone and needs none, nor of pyramids in space         */
     STI_N_LAW_PROPERTIES
 } sti_LawProperty;
@@ -62,13 +62,13 @@ typedef struct sti_LawKind {
     bool (*naturals)(const st_ContactLaw *contact, const double *r, const double *u, const double *rho, int n,
                      double *out);
     double (*undone)(const st_ContactLaw *contact, const double *r, const double *u); /* NULL: | r . u^ | */
-    /* P and D = dP/dx (dim x dim) come in as zeros. */
+    /* P and D = dP/dx (dim x dim) are zero on entry. */
     void (*slope)(const st_ContactLaw *contact, const double *x, double *P, double *D);
     /* Sets local->solve, for a contact with friction or of one row. mean: of the diagonal of W. */
     void (*prepare)(struct sti_Local *local, double mean);
-    /* Returns how many, in the order of their rows; below 0: friction is not bounded by discs. */
+    /* Returns their number, in the order of their rows; below 0: friction is not bounded by discs. */
     int (*discs)(const st_ContactLaw *contact, sti_Group group[STI_MAX_GROUPS]);
-    /* Returns how many, counterclockwise, for mu n = 1; vertex may be NULL. NULL: no polygon in space. */
+    /* Returns their number, counterclockwise, for mu n = 1; vertex may be NULL. NULL: no polygon in space. */
     int (*polygon)(const st_ContactLaw *contact, double *vertex);
 } sti_LawKind;
 
@@ -100,7 +100,7 @@ static inline double sti_law_highest(const st_ContactLaw *contact)
     return sti_law_of(contact)->has_limits ? contact->hi : HUGE_VAL;
 }
 
-/* The groups of a contact with a round law, in the order of their rows; returns how many. */
+/* The groups of a contact with a round law, in the order of their rows; returns their number. */
 static inline int sti_law_groups(const st_ContactLaw *contact, sti_Group group[STI_MAX_GROUPS])
 {
     const int dim = contact->dim;
@@ -145,7 +145,7 @@ static inline void sti_law_natural(const st_ContactLaw *contact, const double *r
  * rows `stride` apart. False: r is as it was. */
 bool sti_law_drop_held(const st_ContactLaw *contact, const double *W, int64_t stride, double *r);
 
-/* | r . u^ |, the power the law leaves undone. */
+/* | r . u^ |, which is 0 in a solution [J]. */
 double sti_law_undone(const st_ContactLaw *contact, const double *r, const double *u);
 
 /* Direction j of a pyramid's facets in the tangent plane; dim 2: d[0] = +1 or -1. */

@@ -42,7 +42,7 @@ void sti_law_facet(const st_ContactLaw *contact, int j, double d[2])
     }
 }
 
-/* The facet direction that x_T leans to most. */
+/* The facet direction nearest to x_T. */
 static void nearest_facet(const st_ContactLaw *contact, const double *t, double d[2])
 {
     const int m = contact->facets;
@@ -237,7 +237,7 @@ static void project_box(const st_ContactLaw *contact, double *x)
     bound_box(contact, fmax(0.0, x[0]), x);
 }
 
-/* Each tangent on its own: friction mu r_n |u_t| is its due. */
+/* Each tangent separately: its friction should dissipate mu r_n |u_t|. */
 static double undone_box(const st_ContactLaw *contact, const double *r, const double *u)
 {
     double sum = 0.0;

@@ -21,7 +21,7 @@ st_Status sti_law_check_friction(const st_ContactLaw *c, int index, st_Error *er
     return ST_OK;
 }
 
-/* Shorten x to the length limit >= 0 where it is longer. */
+/* Shortens x to the length `limit` >= 0 if it is longer. */
 static inline void shorten_group(double *x, int n, double now, double limit)
 {
     if (now <= limit) return;
@@ -64,7 +64,7 @@ static void project_on_groups(const st_ContactLaw *contact, double *x)
         shorten_group(x + group[g].first, group[g].count, size[g], group[g].mu * a);
 }
 
-/* The same where there is sliding friction alone: most contacts, and the innermost loop of every judge. */
+/* The same with sliding friction alone, as in most contacts: the innermost loop of every residual. */
 static inline void project_on_disc(double mu, const int dim, double *x)
 {
     const double size = sti_group_length(x + 1, dim - 1);

@@ -128,7 +128,7 @@ void sti_local_eliminate_normal(const sti_Local *local, const double *b, const d
                        .m = {m0, m1}};
 }
 
-/* h of (1) and its derivative at lambda; x and r_n beside. */
+/* h of (1) and its derivative at lambda; also x and r_n. */
 static double slip_excess(const sti_Slip *s, double mu, double lambda, double x[2], double *r_n, double *slope)
 {
     double y[2] = {0.0, 0.0}; /* dx/dlambda = -inv(S + lambda I) x */
@@ -199,7 +199,7 @@ void sti_local_coulomb3(const sti_Local *local, const double *b, double *r)
     double r_n = slip.nu + slip.m[0] * x[0] + slip.m[1] * x[1], length = sti_local_length(x[0], x[1]);
     if (!sticks || length > mu * r_n) {
         sti_local_slip_root(&slip, mu, x, &r_n);
-        const double scale = mu * r_n / sti_local_length(x[0], x[1]); /* 1 but for rounding: on the cone exactly */
+        const double scale = mu * r_n / sti_local_length(x[0], x[1]); /* 1 up to rounding: exactly on the cone */
         x[0] *= scale;
         x[1] *= scale;
     }

@@ -35,7 +35,7 @@ static double dot2(const double a[2], const double b[2])
 /* A face that was tried. */
 typedef struct Try {
     double x[2], r_n;
-    double excess; /* by how much it fails, as an impulse; 0: it is the answer */
+    double excess; /* its error as an impulse; 0: it is the answer             */
 } Try;
 
 static void slip_velocity(const sti_Slip *s, const double x[2], double u[2])
@@ -84,7 +84,7 @@ static Try try_vertex(const sti_Slip *s, double mu, double rho, const double p[2
     return out;
 }
 
-/* The vertex that `lean` leans to most. */
+/* The vertex nearest to the direction `lean`. */
 static int nearest_vertex(const sti_Local *local, const double lean[2])
 {
     int best = 0;

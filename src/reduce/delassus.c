@@ -25,7 +25,7 @@ void sti_delassus_release(sti_Delassus *w)
     RELEASE(patch);
 }
 
-/* The contacts that contact c moves, itself included, into list; how many. */
+/* Lists the contacts that contact c moves, itself included; returns their number. */
 static int rows_of_column(sti_Delassus *w, const sti_Reduction *reduction, int c)
 {
     int count = 0;
@@ -80,7 +80,7 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
         for (int64_t k = reduction->h_first[c]; k < reduction->h_first[c + 1]; k++)
             w->user[w->user_first[reduction->h_index[k] + 1]++] = c;
 
-    /* Which contacts C ties together: blocks of C and contacts both ascend. */
+    /* Finds contacts that share a block of C. Blocks of C and contacts both ascend. */
     GROW(patch, 2 * (int64_t)p->n_contacts);
     for (int c = 0; c < p->n_contacts; c++) {
         w->patch[2 * c] = c;
@@ -121,7 +121,7 @@ st_Status sti_delassus_build(sti_Delassus *w, const sti_Reduction *reduction, in
     GROW(start, w->n_entries);
     GROW(x, w->n_entries * largest * largest);
 
-    /* Fill them, column by column; then add C. */
+    /* Fills them, column by column, and then adds C. */
     int64_t at = 0;
     memset(w->mark, 0, (size_t)p->n_contacts * sizeof *w->mark);
     for (int c = 0; c < p->n_contacts; c++) {

@@ -130,7 +130,7 @@ void sti_reduction_publish(sti_Reduction *reduction)
 static st_Status reduce_by_columns(sti_ReductionMemory *m, st_Error *err)
 {
     const int64_t n_r = m->problem->n_r;
-    if (m->pile != NULL && m->problem != &m->with_rows) { /* contacts came as arrays: a copy of the problem has rows */
+    if (m->pile != NULL && m->problem != &m->with_rows) { /* contacts are arrays: a copy of the problem has rows     */
         GROW(pile_p, n_r + 1);
         GROW(pile_i, STI_PILE_ROW * n_r);
         GROW(pile_x, STI_PILE_ROW * n_r);
@@ -183,7 +183,7 @@ st_Status sti_reduce_joints(sti_Reduction *reduction, const st_Problem *problem,
     return ST_OK;
 }
 
-/* Velocities beyond this have no square, and anything seems to be in a cone. */
+/* The square of a larger velocity overflows, and every test of a cone would pass. */
 static const double largest_square = 1e150;
 
 bool sti_reduction_is_open(const sti_Reduction *reduction, double *joint)

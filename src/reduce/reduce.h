@@ -27,7 +27,7 @@
 
 struct sti_Saddle; /* saddle.h */
 
-/* The r that was judged last, and its results. A second call with the same r returns them (residual.c). */
+/* The last r with a computed residual, and its results. A second call with the same r returns them (residual.c). */
 typedef struct sti_Judged {
     bool known;
     bool in_lanes;         /* v and u are still in the lanes of the graph: sti_residual_give                       */

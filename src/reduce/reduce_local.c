@@ -3,7 +3,7 @@
  */
 #include "reduce/reduce_memory.h"
 
-/* Halves of W that differ by more than this, relative to its largest entry, are meant to. Six-digit files
+/* Halves of W that differ by more than this, relative to its largest entry, are intended. Six-digit files
  * and solvers that stop early leave up to 1e-3; a gyroscopic or a triangular M leaves a tenth.      */
 static const double local_symmetry = 1e-2;
 

@@ -241,7 +241,7 @@ bool sti_joints_are_met(const st_Problem *problem, const double *v, double joint
     return joint <= relative * (speed + cancelled);
 }
 
-/* Reduce whichever problem is given, and judge r. */
+/* Reduces the given problem and computes the residual of r. */
 static st_Status judge_all(const st_Problem *problem, const st_LocalProblem *local, const double *r, st_Residual *out,
                            st_Error *err)
 {

@@ -29,7 +29,7 @@ struct sti_Factored {
 st_Status sti_factored_create(const st_Allocator *allocator, sti_Work *work, sti_Factored **out, st_Error *err);
 void sti_factored_destroy(sti_Factored *f); /* NULL is fine */
 
-/* Where an array is to go, how many items it has, and how large one is. */
+/* A request for an array: the pointer to set, the number and the size of its items. */
 typedef struct sti_Room {
     void *pointer; /* to the pointer that is set                                                    */
     int64_t count;
@@ -41,7 +41,7 @@ typedef struct sti_Room {
  * them close. *formed is false if W has too many blocks: the solver then leaves r unchanged.                        */
 st_Status sti_factored_begin(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
-/* Likewise for solvers that do not need W if the problem is a graph. This is the case if f->by_bodies is set. */
+/* The same for solvers that do not need W if the problem is a graph. f->by_bodies is then set. */
 st_Status sti_factored_begin_bodies(sti_Factored *f, const sti_Task *task, bool *formed, st_Error *err);
 
 /* Makes room for u, best (which becomes task->r, not measured yet) and the requested arrays, which are not cleared. */

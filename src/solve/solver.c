@@ -183,7 +183,7 @@ static st_Status check_def(const st_SolverDef *def, st_Error *err)
     return ST_OK;
 }
 
-/* "ipm.border", or "border" of the solver itself: to its place. */
+/* Stores the value of a parameter: "ipm.border", or "border" of the solver itself. */
 static st_Status take_value(st_Solver *solver, const st_SolverValue *value, st_Error *err)
 {
     const char *name = value->name != NULL ? value->name : "(null)", *dot = strchr(name, '.');
@@ -406,7 +406,7 @@ static sti_Task begin_task(st_Solver *solver, double max_work, const st_Solution
     return task;
 }
 
-/* Friction that joints hold goes, if the answer is as good without it: sti_law_drop_held. */
+/* Removes friction that joints hold, if the answer is as good without it: sti_law_drop_held. */
 static st_Status drop_held_friction(st_Solver *solver, st_Residual *residual, st_Error *err)
 {
     sti_Reduction *reduction = solver->reduction;
@@ -435,7 +435,7 @@ static st_Status drop_held_friction(st_Solver *solver, st_Residual *residual, st
     return ST_OK;
 }
 
-/* Judge the r that was found, and copy it to the caller. */
+/* Computes the residual of the r that was found, and copies it to the caller. */
 static st_Status judge_answer(st_Solver *solver, const sti_Task *task, st_Solution *solution, st_SolveInfo *info,
                               st_Error *err)
 {

@@ -58,7 +58,7 @@ void st_system_part_seconds(const st_System *system, double seconds[ST_N_PARTS])
 /* st_system_cancel and the setting step_seconds end a step early.
  *
  * Loops of the solvers and of the collision detection read system->stop and end early. The stage that called them then
- * calls sti_go_on. The step fails, and step.c restores the state.
+ * calls sti_check_cancelled. The step fails, and step.c restores the state.
  */
 
 void st_system_cancel(st_System *system)
@@ -85,8 +85,8 @@ void sti_cancel_begin(const sti_Model *model, sti_StepWork *work)
 void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status, st_Error *err)
 {
     if (status == ST_ERR_CANCELLED)
-        (void)sti_go_on(model, state, work,
-                        err); /* the message must name the step, not the factorisation that was interrupted */
+        (void)sti_check_cancelled(model, state, work,
+                                  err); /* the message must name the step, not the factorisation that was interrupted */
     work->stop->deadline = 0;
     work->stepping = false;
     model->world->stop = NULL;
@@ -98,7 +98,7 @@ void sti_cancel_carry(const sti_StepWork *from, sti_StepWork *to)
     if (atomic_load(&from->stop->why) != STI_GO_ON) sti_stop_set(to->stop, STI_CANCELLED);
 }
 
-st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
+st_Status sti_check_cancelled(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
     if (!work->stepping || !sti_stopped(work->stop)) return ST_OK;
     if (atomic_load(&work->stop->why) == STI_OUT_OF_TIME)

@@ -55,7 +55,7 @@ st_Status st_system_set_motor(st_System *system, st_JointId id, double wanted, s
     if (!world->joint[joint].held) return ST_OK;
     if (system->work.rows_stale) STI_TRY(sti_refresh_rows(&system->model, &system->state, &system->work, err));
     if (sti_integrator(&system->model)->order == 1) return ST_OK;
-    return sti_meet_jump(&system->model, &system->state, &system->work, err);
+    return sti_impact_of_jump(&system->model, &system->state, &system->work, err);
 }
 
 void sti_motors_restart(const sti_Model *model, sti_State *state, sti_StepWork *work, double t)

@@ -36,7 +36,7 @@ static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, s
     /* frees rows of an earlier evaluation: those of a pile need more memory than everything else */
     if (sink->rows_later && sink->contact_rows.n_rows == 0) sti_rows_free(&sink->allocator, &sink->contact_rows);
     sti_lap(work, ST_PART_CONTACTS);
-    return sti_go_on(model, state, work, err);
+    return sti_check_cancelled(model, state, work, err);
 }
 
 st_Status sti_evaluate(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink, double t,

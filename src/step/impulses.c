@@ -457,7 +457,7 @@ void sti_contact_impulse(const sti_StepWork *work, int c, int kind, sti_ContactI
     out->angular[kind] = sti_contact_about(dim, r, entry->normal, entry->tangent);
 }
 
-void sti_carry_nothing(const sti_Model *model, sti_StepWork *work)
+void sti_begin_piece_impulses(const sti_Model *model, sti_StepWork *work)
 {
     work->stages.carried = (sti_Works){0};
     work->stages.carried_gains = (sti_Gains){0};
@@ -605,7 +605,7 @@ st_Status sti_cut_piece(const sti_Model *model, sti_StepWork *work, double at, s
 void sti_impulses_begin(const sti_Model *model, sti_StepWork *work)
 {
     clear(model, work, &work->impulses.total);
-    sti_carry_nothing(model, work);
+    sti_begin_piece_impulses(model, work);
 }
 
 /* v_new is the velocity at the end of the piece. last: of the step; else its step problem is overwritten by the next.

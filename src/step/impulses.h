@@ -14,7 +14,7 @@ void sti_impulses_restore(const sti_Model *model, sti_State *state, sti_StepWork
 /* Called when a step begins: all sums are 0. */
 void sti_impulses_begin(const sti_Model *model, sti_StepWork *work);
 /* Called when a piece begins: its sums are 0. */
-void sti_carry_nothing(const sti_Model *model, sti_StepWork *work);
+void sti_begin_piece_impulses(const sti_Model *model, sti_StepWork *work);
 /* Adds the impulses of the current step problem to the sums of the piece: with `weight` to those that change v, with
  * `way` to those that change the mean velocity. */
 st_Status sti_carry_impulses(const sti_Model *model, const sti_State *state, sti_StepWork *work, double weight,

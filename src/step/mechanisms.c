@@ -363,7 +363,7 @@ st_Status sti_mechanisms_begin(sti_Mechanisms *m, const sti_Model *model, const 
     }
     if (held) { /* as in st_system_set_motor */
         STI_TRY(sti_refresh_rows(&s->model, &s->state, &s->work, err));
-        if (sti_integrator(&s->model)->order > 1) STI_TRY(sti_meet_jump(&s->model, &s->state, &s->work, err));
+        if (sti_integrator(&s->model)->order > 1) STI_TRY(sti_impact_of_jump(&s->model, &s->state, &s->work, err));
     }
     STI_TRY(STI_GROW(&to->allocator, to->push, to->push_capacity, (int64_t)world->n_pushes + m->n_grains, err));
     to->n_pushes = 0;

@@ -808,7 +808,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
     driven_energy(model, state, work, &kinetic, &potential);
     const double driven_before = kinetic + potential;
     sti_cancel_begin(model, work);
-    st_Status status = sti_go_on(model, state, work, err);
+    st_Status status = sti_check_cancelled(model, state, work, err);
     if (status == ST_OK && d->mechanisms != NULL)
         status = sti_mechanisms_begin(d->mechanisms, model, state, h, afresh, err);
     if (status == ST_OK && d->mechanisms != NULL) {

@@ -289,7 +289,7 @@ void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
     state->fastest = saved->state.fastest;
     state->stalled = saved->state.stalled;
     if (saved->kept) STI_EXCHANGE(sti_Impulses, state->forces, work->saved.state.forces);
-    work->warm.to_keep = 0;
+    work->warm.pending = 0;
     if (saved->lost) state->forces.n = 0;
     work->ahead.foreseen = 0; /* `here` may contain contacts that only the failed attempt met: find them again */
     if (!sti_speculative(model)) STI_EXCHANGE(sti_IdSet, state->active, work->saved.state.active);
@@ -302,6 +302,6 @@ void sti_restore(const sti_Model *model, sti_State *state, sti_StepWork *work)
     memcpy(state->v, saved->state.v, (size_t)model->n_v * sizeof *state->v);
     copy_history(model, &state->history, &saved->state.history);
     sti_impulses_restore(model, state, work);
-    if (sti_goes_on(model))
+    if (sti_continues_after_event(model))
         (void)sti_evaluate(model, state, work, &work->here, state->t, state->q, sti_margin(model), NULL);
 }

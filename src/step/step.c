@@ -36,7 +36,7 @@
 
 /* Finds contacts at the state again, as far ahead as the step may need them. In a second attempt also those on the path
  * of the first one: a user's model then returns all contacts that the step to q_new can reach. */
-static st_Status look_again(st_System *system, double h, int round, st_Error *err)
+static st_Status find_contacts_again(st_System *system, double h, int round, st_Error *err)
 {
     const sti_Model *model = &system->model;
     sti_State *state = &system->state;
@@ -49,21 +49,21 @@ static st_Status look_again(st_System *system, double h, int round, st_Error *er
                                             : margin + model->table.reach(model->table.ctx, state->q, work->v_new, h);
     STI_TRY(sti_evaluate_ahead(model, state, work, &work->here, state->t, state->q, margin, h, state->v,
                                round > 0 ? work->v_new : NULL, err));
-    return sti_bring_back(work, err);
+    return sti_add_missed_contacts(work, err);
 }
 
 /* Selects the contacts of the step problem. Sleepers that such a contact touches wake, and their contacts are added. */
-static st_Status want_contacts(st_System *system, double h, int round, st_Error *err)
+static st_Status select_contacts(st_System *system, double h, int round, st_Error *err)
 {
     bool woken;
-    STI_TRY(sti_want_contacts(&system->model, &system->state, &system->work, h, err));
+    STI_TRY(sti_select_contacts(&system->model, &system->state, &system->work, h, err));
     if (system->work.sleep.n_asleep == 0) return ST_OK;
     STI_TRY(sti_wake_touched(&system->model, &system->state, &system->work, &woken, err));
     if (!woken) return ST_OK;
-    STI_TRY(look_again(system, h, round, err));
+    STI_TRY(find_contacts_again(system, h, round, err));
     if (!sti_speculative(&system->model))
         STI_TRY(sti_refresh_active(&system->model, &system->state, &system->work, err));
-    return sti_want_contacts(&system->model, &system->state, &system->work, h, err);
+    return sti_select_contacts(&system->model, &system->state, &system->work, h, err);
 }
 
 /* Time after a piece. At the end of the step it is that of the grid, to the bit: rows that depend on time are then
@@ -87,14 +87,14 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     double transition = 1, collision = 1;
 
     STI_TRY(sti_refresh_active(model, state, work, err));
-    STI_TRY(want_contacts(system, h, 0, err));
+    STI_TRY(select_contacts(system, h, 0, err));
     sti_begin_recovery(work);
     STI_TRY(sti_integrate(model, state, work, h, info, err));
     STI_TRY(sti_bound_recovery(model, state, work, h, info, err));
     if (events == ST_EVENTS_ALL && !work->events.over_limit)
         STI_TRY(sti_find_transition(model, state, work, h, &transition, info, err));
     *taken = transition * h;
-    if (events != ST_EVENTS_OFF && !sti_exhausted(model, work))
+    if (events != ST_EVENTS_OFF && !sti_events_exhausted(model, work))
         STI_TRY(sti_find_collision(model, state, work, *taken, &collision, err));
     sti_lap(work, ST_PART_EVENTS);
     *event = transition < 1 || collision < 1;
@@ -115,10 +115,10 @@ static st_Status located_piece(st_System *system, double h, double *taken, bool 
     if (model->def.drift != ST_DRIFT_PROJECTION) return ST_OK;
     if (events == ST_EVENTS_OFF) STI_TRY(sti_activate_touching(model, work, 0.0, err));
     STI_TRY(sti_project(model, state, work, t, *taken, err));
-    if (transition < 1 || events == ST_EVENTS_OFF || !sti_ran_into_something(model, work)) return ST_OK;
+    if (transition < 1 || events == ST_EVENTS_OFF || !sti_overlaps_unheld(model, work)) return ST_OK;
     *event = true;
     work->events.before = work->step.done;
-    return sti_land(model, state, work, t, *taken, info, err);
+    return sti_impact_at_end(model, state, work, t, *taken, info, err);
 }
 
 /* ---- the step --------------------------------------------------------------------------------- */
@@ -130,7 +130,7 @@ static st_Status accept_piece(st_System *system, double taken, bool event, bool 
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
     sti_History *history = &state->history;
-    STI_TRY(sti_keep_waiting(model, state, work, true, err));
+    STI_TRY(sti_store_pending_impulses(model, state, work, true, err));
     STI_TRY(sti_sum_piece(model, state, work, ends, err));
     if (work->mean.past != NULL) sti_mean_remember(model, state, work, taken);
     history->known = !event && !work->stages.rough; /* after an event or a rough step there is no history */
@@ -160,9 +160,9 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     const sti_Model *model = &system->model;
     sti_State *state = &system->state;
     sti_StepWork *work = &system->work;
-    const bool goes_on = sti_goes_on(model), speculative = sti_speculative(model);
+    const bool continues = sti_continues_after_event(model), speculative = sti_speculative(model);
     sti_impulses_begin(model, work);
-    if (state->fresh && sti_integrator(model)->order > 1) STI_TRY(sti_meet_jump(model, state, work, err));
+    if (state->fresh && sti_integrator(model)->order > 1) STI_TRY(sti_impact_of_jump(model, state, work, err));
     if (state->fresh) (void)sti_energy(model, state, work);
     const int stalled = state->stalled;
     const double start = state->t, end = sti_next_time(state, h);
@@ -170,7 +170,7 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     work->t_end = end;
     work->events.n = work->events.n_stops = 0;
     work->events.over_limit = false;
-    if (!goes_on && model->world->n_joints > 0 && sti_integrator(model)->order == 1 &&
+    if (!continues && model->world->n_joints > 0 && sti_integrator(model)->order == 1 &&
         sti_motion_corner(model->world, -1, start + 1e-9 * h) < end - 1e-9 * h) {
         /* The speed of a prescribed motion jumps inside the step: the mean speed leads to its position at the end. */
         model->world->rates_over = h;
@@ -180,14 +180,14 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
     }
     double rest = h;
     do {
-        double length = goes_on ? fmin(rest, work->guard.part * h) : rest;
-        if (goes_on && model->world->n_joints > 0) {
+        double length = continues ? fmin(rest, work->guard.part * h) : rest;
+        if (continues && model->world->n_joints > 0) {
             /* The speed of a prescribed motion may jump: pieces end there, and the jump is an impact. */
             const double near = 1e-9 * h, now = state->t;
             model->world->rates_end = 0;
             if (sti_motion_corner(model->world, -1, now - near) <= now + near) {
                 STI_TRY(sti_refresh_rows(model, state, work, err));
-                STI_TRY(sti_meet_jump(model, state, work, err));
+                STI_TRY(sti_impact_of_jump(model, state, work, err));
                 (void)sti_energy(model, state, work);
             }
             const double corner = sti_motion_corner(model->world, -1, now + near);
@@ -208,11 +208,11 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
              * margin. */
             work->ahead.missed.n = work->ahead.n_found = 0;
             for (int round = 0, again = 1, most = 4; again > 0 && round < most; round++) {
-                if (round > 0) STI_TRY(sti_keep_tried(model, state, work, err));
+                if (round > 0) STI_TRY(sti_store_tried_impulses(model, state, work, err));
                 work->step.lent = NULL; /* the problem of the attempt before is not read any more */
                 if (round > 0 || (model->rigid && work->ahead.foreseen < length))
-                    STI_TRY(look_again(system, length, round, err));
-                STI_TRY(want_contacts(system, length, round, err));
+                    STI_TRY(find_contacts_again(system, length, round, err));
+                STI_TRY(select_contacts(system, length, round, err));
                 sti_begin_recovery(work);
                 STI_TRY(sti_integrate(model, state, work, length, info, err));
                 STI_TRY(sti_bound_recovery(model, state, work, length, info, err));
@@ -224,19 +224,19 @@ static st_Status take_pieces(st_System *system, double h, st_StepInfo *info, st_
             work->ahead.foreseen = length;
             STI_TRY(sti_note_loaded(model, work, err));
         }
-        const bool ends = goes_on ? rest - taken <= 1e-12 * h : taken >= rest;
+        const bool ends = continues ? rest - taken <= 1e-12 * h : taken >= rest;
         sti_work_less_potential(model, state, work);
         STI_TRY(sti_judge_energy(model, state, work, length, taken, err));
         if (work->guard.tripped) return ST_OK;
         STI_TRY(accept_piece(system, taken, event, ends, err));
-        if (goes_on) (void)sti_energy(model, state, work);
+        if (continues) (void)sti_energy(model, state, work);
         rest = end - state->t;
-    } while (goes_on && rest > 0);
+    } while (continues && rest > 0);
     if (state->t == end)
         sti_time_reached(&state->grid, start, h);
     else
         sti_time_set(state, state->t);
-    return goes_on ? sti_count_exhausted(model, state, work, stalled, err) : ST_OK;
+    return continues ? sti_count_exhausted(model, state, work, stalled, err) : ST_OK;
 }
 
 st_StepInfo st_step_info(void)
@@ -307,7 +307,7 @@ st_Status st_system_step(st_System *system, double h, st_StepInfo *info, st_Erro
         (void)sti_energy(model, state, work);
         report = st_step_info();
         report.attempts = attempts;
-        status = take_pieces(system, sti_goes_on(model) ? h : work->guard.part * h, &report, &trouble);
+        status = take_pieces(system, sti_continues_after_event(model) ? h : work->guard.part * h, &report, &trouble);
     }
     if (status != ST_OK && err != NULL) *err = trouble;
     if (model->rigid) model->world->rates_end = 0;

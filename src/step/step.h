@@ -67,7 +67,7 @@ void sti_cancel_begin(const sti_Model *model, sti_StepWork *work);
 void sti_cancel_end(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Status status,
                     st_Error *err);
 /* Returns ST_ERR_CANCELLED if the step must stop. */
-st_Status sti_go_on(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
+st_Status sti_check_cancelled(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
 /* Copies a request to stop. */
 void sti_cancel_carry(const sti_StepWork *from, sti_StepWork *to);
 /* The time at the end of a step of length h. */

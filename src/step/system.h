@@ -195,7 +195,7 @@ typedef struct sti_Speeds {
 
 /* warm_start.c: the forces of the last step, from which the next solve starts. */
 typedef struct sti_Warm {
-    double to_keep;  /* eta of the stage with impulses that will become these; 0: there are none      */
+    double pending;  /* eta of the stage with impulses that will become these; 0: there are none      */
     double *lasting; /* by island: residual of the last solve, then the part of a change that is kept */
     double *fall;    /* by body: distance that forces alone move it in the step, if it is awake [m]   */
     int64_t lasting_capacity, fall_capacity;

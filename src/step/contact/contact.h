@@ -18,13 +18,13 @@ double sti_margin_of(const sti_Model *model, const sti_ContactEntry *contact);
 /* Updates the contacts that are held closed (state->active). */
 st_Status sti_refresh_active(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 /* Fills work->wanted for a step of length h. */
-st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
-                            st_Error *err);
+st_Status sti_select_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
+                              st_Error *err);
 /* Lists contacts that the step penetrated and that were not in its problem. *n_new: how many were not listed before. */
 st_Status sti_note_missed(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, int *n_new,
                           st_Error *err);
 /* Adds missed contacts to those at the state. */
-st_Status sti_bring_back(sti_StepWork *work, st_Error *err);
+st_Status sti_add_missed_contacts(sti_StepWork *work, st_Error *err);
 /* Updates active_new after the step: removes contacts that separated, or that rebound; adds contacts with at most this
  * gap. */
 st_Status sti_drop_separated(const sti_Model *model, sti_StepWork *work, st_Error *err);
@@ -42,9 +42,10 @@ st_Status sti_warm_start(const sti_Model *model, const sti_State *state, sti_Ste
 bool sti_has_band(const sti_Model *model, const sti_Stage *stage);
 /* Stores impulses for the next step: those of a stage of length eta; those that wait to be stored, if any; the same for
  * another attempt at this step. */
-st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err);
-st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good, st_Error *err);
-st_Status sti_keep_tried(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+st_Status sti_store_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err);
+st_Status sti_store_pending_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good,
+                                     st_Error *err);
+st_Status sti_store_tried_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
 /* ---- pile_contacts.c: rows of H, also if the contacts are arrays --------------------------------------------- */
 

@@ -124,7 +124,8 @@ static void want_share(void *ctx, int thread, int n_threads)
     if (thread == n_threads - 1) want->n = (int)(to - want->work->wanted.id);
 }
 
-st_Status sti_want_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h, st_Error *err)
+st_Status sti_select_contacts(const sti_Model *model, const sti_State *state, sti_StepWork *work, double h,
+                              st_Error *err)
 {
     Want want;
     want.model = model, want.state = state, want.work = work, want.h = h, want.n = 0;
@@ -290,7 +291,7 @@ static int by_contact_id(const void *a, const void *b)
 
 /* Merges the points found so far into the contacts of the state, by id. Overlapping heaps have tens of thousands of
  * such points. */
-st_Status sti_bring_back(sti_StepWork *work, st_Error *err)
+st_Status sti_add_missed_contacts(sti_StepWork *work, st_Error *err)
 {
     st_Sink *here = &work->here;
     sti_ContactEntry *found = work->ahead.found;

@@ -296,8 +296,8 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
 }
 
 /* for_good: the step is accepted, and the forces before it are no longer needed. */
-static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, bool for_good,
-                               st_Error *err)
+static st_Status store_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, bool for_good,
+                                st_Error *err)
 {
     const int n = work->step.problem.n_contacts;
     Keep keep = {state, work, eta};
@@ -332,24 +332,25 @@ static st_Status keep_impulses(const sti_Model *model, sti_State *state, sti_Ste
 
 /* Speculative steps keep their impulses only when another stage begins or the step is accepted. Mostly the step is
  * accepted first, and one list suffices. Other steps overwrite their solutions, so they keep the impulses at once. */
-st_Status sti_keep_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err)
+st_Status sti_store_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, double eta, st_Error *err)
 {
-    if (!sti_speculative(model)) return keep_impulses(model, state, work, eta, false, err);
-    work->warm.to_keep = eta;
+    if (!sti_speculative(model)) return store_impulses(model, state, work, eta, false, err);
+    work->warm.pending = eta;
     return ST_OK;
 }
 
-st_Status sti_keep_waiting(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good, st_Error *err)
+st_Status sti_store_pending_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, bool for_good,
+                                     st_Error *err)
 {
-    const double eta = work->warm.to_keep;
-    work->warm.to_keep = 0;
-    return eta > 0 ? keep_impulses(model, state, work, eta, for_good, err) : ST_OK;
+    const double eta = work->warm.pending;
+    work->warm.pending = 0;
+    return eta > 0 ? store_impulses(model, state, work, eta, for_good, err) : ST_OK;
 }
 
 /* Overwrites the forces before the step. A second list would need 3 MB for 8,000 spheres, and only the rare step that
  * fails after its first attempt would use it. */
-st_Status sti_keep_tried(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
+st_Status sti_store_tried_impulses(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    work->saved.lost = work->saved.lost || (work->warm.to_keep > 0 && !work->saved.kept);
-    return sti_keep_waiting(model, state, work, true, err);
+    work->saved.lost = work->saved.lost || (work->warm.pending > 0 && !work->saved.kept);
+    return sti_store_pending_impulses(model, state, work, true, err);
 }

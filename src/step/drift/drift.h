@@ -8,10 +8,10 @@
 
 /* Makes the first state consistent, or refuses it, as the settings say. */
 st_Status sti_check_initial(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
-/* Do the joints jump in the first step from a state that was set? sti_meet_jump makes this an impact, which gives the
- * velocity that the joints allow, if the integrator is of order two. */
+/* Do the joints jump in the first step from a state that was set? sti_impact_of_jump makes this an impact, which gives
+ * the velocity that the joints allow, if the integrator is of order two. */
 bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const sti_StepWork *work);
-st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
+st_Status sti_impact_of_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err);
 
 /* ---- recovery.c: bounds on the speed of drift correction ------------------------------------------------ */
 

@@ -146,7 +146,7 @@ bool sti_starts_with_jump(const sti_Model *model, const sti_State *state, const 
 }
 
 /* The impulses count as an impact of the step that begins. Between two steps they belong to no step. */
-st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
+st_Status sti_impact_of_jump(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
     double moved, worst = 0;
     for (int k = 0; k < work->here.joint_rows.n_rows; k++)
@@ -154,7 +154,7 @@ st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *
     work->wanted.n = 0;
     if (model->def.events != ST_EVENTS_OFF) {
         STI_TRY(sti_refresh_active(model, state, work, err));
-        STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
+        STI_TRY(sti_select_contacts(model, state, work, 0.0, err));
     }
     for (int k = 0; k < work->wanted.n; k++) {
         const int c = sti_row_buffer_find(&work->here, work->wanted.id[k]);
@@ -163,7 +163,7 @@ st_Status sti_meet_jump(const sti_Model *model, sti_State *state, sti_StepWork *
     }
     if (worst <= STI_CONSISTENT) return ST_OK;
     STI_TRY(find_velocity(model, state, work, &moved, err));
-    sti_carry_nothing(model, work);
+    sti_begin_piece_impulses(model, work);
     STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
     STI_TRY(sti_sum_piece(model, state, work, false, err));
     sti_works_add(&state->works, 1, &work->step.done);

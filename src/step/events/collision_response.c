@@ -28,7 +28,7 @@ static st_Status stuck(const sti_Model *model, const sti_State *state, const sti
  * step. After twice as many, collisions are not searched, and overlaps are closed in the next step. If this happens in
  * many steps in a row, the step fails. With an integrator of order one each event ends its step: it fails if many such
  * steps have no length. */
-bool sti_exhausted(const sti_Model *model, const sti_StepWork *work)
+bool sti_events_exhausted(const sti_Model *model, const sti_StepWork *work)
 {
     return work->events.n_stops > 2 * model->def.max_events;
 }
@@ -36,14 +36,14 @@ bool sti_exhausted(const sti_Model *model, const sti_StepWork *work)
 /* Called after a step. stalled: the number of exhausted steps before it. */
 st_Status sti_count_exhausted(const sti_Model *model, sti_State *state, sti_StepWork *work, int stalled, st_Error *err)
 {
-    state->stalled = sti_exhausted(model, work) ? stalled + 1 : 0;
+    state->stalled = sti_events_exhausted(model, work) ? stalled + 1 : 0;
     return state->stalled > STI_MAX_STALLED ? stuck(model, state, work, state->t, work->events.n_stops, err) : ST_OK;
 }
 
 st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double s,
                           st_StepInfo *info, st_Error *err)
 {
-    if (!sti_goes_on(model)) {
+    if (!sti_continues_after_event(model)) {
         state->stalled = s < 1e-9 ? state->stalled + 1 : 0;
         return state->stalled > STI_MAX_STALLED ? stuck(model, state, work, t, STI_MAX_STALLED, err) : ST_OK;
     }
@@ -80,7 +80,7 @@ static st_Status collide_there(const sti_Model *model, sti_State *state, sti_Ste
 }
 
 /* Does a contact that is not held overlap at q_new? */
-bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
+bool sti_overlaps_unheld(const sti_Model *model, const sti_StepWork *work)
 {
     for (int c = 0; c < work->trial.n_contacts; c++)
         if (work->trial.contact[c].gap < -model->def.active_gap &&
@@ -90,15 +90,15 @@ bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work)
 }
 
 /* Closes the contacts that touch at q_new and computes the velocity after the impact. */
-st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
-                   st_Error *err)
+st_Status sti_impact_at_end(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h,
+                            st_StepInfo *info, st_Error *err)
 {
     /* Hold contacts that touch at q_new. A projection may push another contact into overlap: then hold it as well. */
     for (int round = 0; round < 4; round++) {
         STI_TRY(sti_activate_touching(model, work, model->def.active_gap, err));
         if (model->def.drift != ST_DRIFT_PROJECTION) break;
         STI_TRY(sti_project(model, state, work, t, h, err));
-        if (!sti_ran_into_something(model, work)) break;
+        if (!sti_overlaps_unheld(model, work)) break;
     }
     STI_EXCHANGE(st_Sink, work->here, work->trial);
     STI_EXCHANGE(sti_IdSet, state->active, work->active_new);
@@ -126,5 +126,5 @@ st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork 
     if (sti_integrator(model)->order == 1)
         work->events.before.scheme += (1 - s) * (sti_energy_kinetic(model, work, work->q_new, work->v_new) -
                                                  sti_energy_kinetic(model, work, state->q, state->v));
-    return sti_land(model, state, work, t, s * h, info, err);
+    return sti_impact_at_end(model, state, work, t, s * h, info, err);
 }

@@ -32,12 +32,12 @@ st_Status sti_find_root(sti_Function *F, void *ctx, double lo, double hi, double
 /* collision_response.c: moves to the collision at the fraction s of the step, and computes its impact. */
 st_Status sti_collide_at(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, double s,
                          st_StepInfo *info, st_Error *err);
-/* The impact at q_new, where a contact that is not held overlaps (sti_ran_into_something). */
-st_Status sti_land(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h, st_StepInfo *info,
-                   st_Error *err);
-bool sti_ran_into_something(const sti_Model *model, const sti_StepWork *work);
+/* The impact at q_new, where a contact that is not held overlaps (sti_overlaps_unheld). */
+st_Status sti_impact_at_end(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double h,
+                            st_StepInfo *info, st_Error *err);
+bool sti_overlaps_unheld(const sti_Model *model, const sti_StepWork *work);
 /* Limits on the number of events per step. */
-bool sti_exhausted(const sti_Model *model, const sti_StepWork *work);
+bool sti_events_exhausted(const sti_Model *model, const sti_StepWork *work);
 st_Status sti_count_exhausted(const sti_Model *model, sti_State *state, sti_StepWork *work, int stalled, st_Error *err);
 st_Status sti_count_event(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, double s,
                           st_StepInfo *info, st_Error *err);

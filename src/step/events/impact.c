@@ -133,7 +133,7 @@ st_Status sti_impact(const sti_Model *model, sti_State *state, sti_StepWork *wor
     work->stages.carried = (sti_Works){0};
     work->stages.carried_gains = (sti_Gains){0};
     bool gives = false;
-    STI_TRY(sti_want_contacts(model, state, work, 0.0, err));
+    STI_TRY(sti_select_contacts(model, state, work, 0.0, err));
     STI_TRY(sti_solve_stage(model, state, work, &impact, work->v_new, info, err));
     spent = work_of_contacts(work, impact.v_base, NULL);
     if (model->def.impact != ST_IMPACT_NEWTON && has_restitution(model, work)) {

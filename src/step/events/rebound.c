@@ -258,5 +258,5 @@ st_Status sti_rebound(const sti_Model *model, sti_State *state, sti_StepWork *wo
     wanted->n = n;
     if (*rebounds) STI_TRY(sti_solve_stage(model, state, work, &impact, work->stages.v_base, info, err));
     if (*rebounds) STI_TRY(sti_carry_impulses(model, state, work, 1.0, 1.0, err));
-    return sti_want_contacts(model, state, work, h, err);
+    return sti_select_contacts(model, state, work, h, err);
 }

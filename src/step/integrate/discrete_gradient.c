@@ -463,7 +463,7 @@ st_Status sti_solve_mean_stage(const sti_Model *model, sti_State *state, sti_Ste
     for (int round = 0; round < STI_MEAN_ROUNDS; round++) {
         /* Each round starts from the impulses of the step before. Friction at the points of a face has many solutions,
          * and rounds that start from each other may alternate between two of them. */
-        if (round > 0) work->warm.to_keep = 0;
+        if (round > 0) work->warm.pending = 0;
         if (!rounds.means.again) {
             /* D and A for the next factorisation. */
             sti_Mean *mean = &work->mean;

@@ -57,6 +57,6 @@ st_Status sti_rough_step(const sti_Model *model, sti_State *state, sti_StepWork 
 {
     work->stages.rough = true;
     work->stages.straight = true; /* v(s) = v + s (v+ - v): the cubic through d = h v+ would be ahead of the forces */
-    sti_carry_nothing(model, work);
+    sti_begin_piece_impulses(model, work);
     return sti_euler_step(model, state, work, h, info, err);
 }

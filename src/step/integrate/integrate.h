@@ -92,7 +92,7 @@ sti_IntegratorStep sti_rough_step;
 const sti_Integrator *sti_integrator(const sti_Model *model);
 sti_IntegratorStep sti_integrate;
 /* Does the step continue after an event? */
-bool sti_goes_on(const sti_Model *model);
+bool sti_continues_after_event(const sti_Model *model);
 /* Does a step have several stages, or events? */
 bool sti_has_stages(const sti_Model *model);
 /* integrator.c: functions for all integrators. Evaluates the rows of a stage at (t, q_star) into `middle`. */

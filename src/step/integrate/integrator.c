@@ -27,7 +27,7 @@ const sti_Integrator *sti_integrator(const sti_Model *model)
 }
 
 /* Does the step continue after an event? Integrators of order one end it there. */
-bool sti_goes_on(const sti_Model *model)
+bool sti_continues_after_event(const sti_Model *model)
 {
     return sti_integrator(model)->order > 1 && model->def.events != ST_EVENTS_OFF;
 }
@@ -42,7 +42,7 @@ st_Status sti_integrate(const sti_Model *model, sti_State *state, sti_StepWork *
                         st_Error *err)
 {
     work->stages.rough = work->stages.straight = false;
-    sti_carry_nothing(model, work); /* clear the sums of an attempt that failed */
+    sti_begin_piece_impulses(model, work); /* clear the sums of an attempt that failed */
     STI_TRY(work->guard.rough ? sti_rough_step(model, state, work, h, info, err)
                               : sti_integrator(model)->step(model, state, work, h, info, err));
     sti_lap(work, ST_PART_MOVE);

@@ -283,7 +283,7 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
                             .implicit_forces = model->def.integrator != ST_INTEGRATOR_EULER,
                             .gap_drift = sti_closes_gaps(&model->def) && !impact,
                             .err = err};
-    STI_TRY(sti_keep_waiting(model, state, work, false, err));
+    STI_TRY(sti_store_pending_impulses(model, state, work, false, err));
     STI_TRY(assemble_momentum(&build));
     const bool linearises = model->table.force_derivative != NULL && !impact;
     if (stage->q_base != stage->q_star && (linearises || needs_shift(&build))) {

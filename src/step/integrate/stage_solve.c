@@ -18,7 +18,7 @@ st_Status sti_solve_problem(const sti_Model *model, const sti_State *state, sti_
 {
     if (!model->rigid) STI_TRY(st_problem_check(problem, err));
     STI_TRY(sti_solver_solve(solver, problem, NULL, solution, info, err));
-    return sti_go_on(model, state, work, err);
+    return sti_check_cancelled(model, state, work, err);
 }
 
 /* The residual that the last solve left at a contact of the step problem: warm_start.c. */
@@ -48,7 +48,7 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     if (!done) STI_TRY(sti_islands_solve(work->islands, problem, &call, solution, &found, err));
     work->work_done += found.work;
     if (info != NULL) *info = found;
-    return sti_go_on(model, state, work, err);
+    return sti_check_cancelled(model, state, work, err);
 }
 
 enum { MOST_HOLDING = 300 };     /* joint rows of two mechanisms: the basis takes their number squared */
@@ -415,7 +415,7 @@ st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_S
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
     if (model->world->n_joints > 0) release_opposite_limits(out);
     if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
-    if (!impact) STI_TRY(sti_keep_impulses(model, state, work, stage->eta, err));
+    if (!impact) STI_TRY(sti_store_impulses(model, state, work, stage->eta, err));
     if (!impact && work->sleep.on) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
     if (!impact && work->compliant.next.n > 0) sti_patches_follow(work);
     if (work->linearised.on) sti_linearised_impulse(work, v);
