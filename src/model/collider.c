@@ -330,27 +330,26 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err)
  * length d passes a point at the distance x along a direction in which it goes farther than x by at most x
  * sin(angle) <= d/2. So the pairs do not depend on the size of the fat boxes, and a clone finds the contacts of the
  * original. */
-static sti_Bounds collider_swept_bounds(const sti_World *world, int shape)
+static sti_Bounds collider_swept_bounds(const sti_World *world, const sti_Foresight *ahead, int shape)
 {
     const sti_Collider *c = &world->collider;
     int owner = world->scene->shape_body[shape];
     sti_Bounds box = c->bounds[shape];
     if (!(c->travel[owner] > 0) || c->class[shape] == STI_CLASS_PLANE) return box;
     double room = 0;
-    for (int k = 0; k < 2 && c->ahead.v[k] != NULL; k++) {
+    for (int k = 0; k < 2 && ahead->v[k] != NULL; k++) {
         st_Vec3 linear, w;
-        sti_body_velocity(&world->body[owner], c->ahead.v[k], &linear, &w);
-        const st_Vec3 way = scale(c->ahead.h, linear);
+        sti_body_velocity(&world->body[owner], ahead->v[k], &linear, &w);
+        const st_Vec3 way = scale(ahead->h, linear);
         box = bounds_union(box, (sti_Bounds){add(c->bounds[shape].lo, way), add(c->bounds[shape].hi, way)});
-        room = fmax(room, c->ahead.h * (sti_turning_speed(world, owner, w) + 0.5 * norm(linear)));
+        room = fmax(room, ahead->h * (sti_turning_speed(world, owner, w) + 0.5 * norm(linear)));
     }
     return bounds_grown(box, room);
 }
 
-static void foresee_body(sti_World *world, int b)
+static void foresee_body(sti_World *world, const sti_Foresight *ahead, int b)
 {
     sti_Collider *c = &world->collider;
-    const sti_Foresight *ahead = &world->collider.ahead;
     double travel = 0;
     for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL && world->body[b].n_dofs > 0; k++) {
         st_Vec3 linear, w;
@@ -359,21 +358,28 @@ static void foresee_body(sti_World *world, int b)
     }
     c->travel[b] = travel;
     for (int k = world->scene->first_shape[b]; k >= 0; k = world->scene->next_shape[k])
-        c->swept[k] = collider_swept_bounds(world, k);
+        c->swept[k] = collider_swept_bounds(world, ahead, k);
 }
+
+typedef struct Foreseeing {
+    sti_World *world;
+    const sti_Foresight *ahead;
+} Foreseeing;
 
 static void foresee_range(void *ctx, int64_t first, int64_t end)
 {
+    const Foreseeing *of = ctx;
     for (int e = (int)first; e < (int)end; e++)
-        foresee_body(ctx, sti_awake_body(ctx, e));
+        foresee_body(of->world, of->ahead, sti_awake_body(of->world, e));
 }
 
-double sti_collider_foresee(sti_World *world)
+double sti_collider_foresee(sti_World *world, const sti_Foresight *ahead)
 {
     const sti_Collider *c = &world->collider;
     double planes = 0;
-    if (world->awake == NULL) foresee_body(world, 0);
-    sti_team_for(world->threads, sti_awake_solids(world), STI_LEAST_BODIES, foresee_range, world);
+    Foreseeing of = {world, ahead};
+    if (world->awake == NULL) foresee_body(world, ahead, 0);
+    sti_team_for(world->threads, sti_awake_solids(world), STI_LEAST_BODIES, foresee_range, &of);
     for (int k = 0; k < c->pairs.n_planes; k++)
         planes = fmax(planes, c->travel[world->scene->shape_body[c->pairs.plane[k].shape]]);
     return planes;

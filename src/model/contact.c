@@ -20,6 +20,7 @@ typedef struct ContactTask {
     st_Sink *sink;
     st_Error *err;
     double margin;
+    const sti_Foresight *ahead;
     double pair_margin;   /* margin of the current pair, by sti_pair_margin */
     sti_Points *points;   /* room for the points of a pair */
     int plane;            /* the last plane used, -1: none */
@@ -51,7 +52,7 @@ typedef struct ContactTask {
 static double contact_closing_speed(const ContactTask *task, st_Vec3 n)
 {
     const sti_World *world = task->world;
-    const sti_Foresight *ahead = &world->collider.ahead;
+    const sti_Foresight *ahead = task->ahead;
     double fastest = 0;
     for (int k = 0; ahead->h > 0 && k < 2 && ahead->v[k] != NULL; k++) {
         st_Vec3 v_a, v_b, w_a, w_b;
@@ -97,7 +98,7 @@ static st_Status push_point(ContactTask *task, const sti_ContactPoint *point)
         if (!task->foreseen) task->closing = contact_closing_speed(task, n);
         task->foreseen = true;
         closing = task->closing;
-        if (!(point->gap < task->pair_margin + c->ahead.h * closing)) return ST_OK;
+        if (!(point->gap < task->pair_margin + task->ahead->h * closing)) return ST_OK;
     }
     if (task->surface == NULL) {
         task->surface = sti_surface_of(world, task->pair.i, task->pair.j, &task->own);
@@ -422,11 +423,12 @@ static void push_share(void *ctx, int thread, int n_threads)
 
 /* ---- all of them --------------------------------------------------------------------------------- */
 
-st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+st_Status sti_contacts_push(sti_World *world, const double *q, double margin, const sti_Foresight *ahead, st_Sink *sink,
+                            st_Error *err)
 {
     sti_Collider *c = &world->collider;
     STI_TRY(sti_collider_place(world, q, err));
-    double planes = sti_collider_foresee(world);
+    double planes = sti_collider_foresee(world, ahead);
     c->pairs.threads = world->threads;
     STI_TRY(sti_pairs_update(&c->pairs, c->swept, c->pose, margin + 2 * planes, world->awake_shape,
                              world->n_awake_shapes, err));
@@ -451,6 +453,7 @@ st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st
                         .err = err,
                         .points = &c->points,
                         .margin = margin,
+                        .ahead = ahead,
                         .how = {.planar = -1, .keep = c->keep},
                         .plane = -1};
     c->points.stop = world->stop;

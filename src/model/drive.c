@@ -139,9 +139,9 @@ static st_Status push_limit(const sti_World *world, int index, int which, const 
     return ST_OK;
 }
 
-st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err)
+st_Status sti_limits_push(const sti_World *world, const double *q, double margin, const sti_Foresight *ahead,
+                          st_Sink *sink, st_Error *err)
 {
-    const sti_Foresight *ahead = &world->collider.ahead;
     for (int k = 0; k < 2 * world->n_joints; k++) {
         int index = k / 2, which = k % 2;
         const sti_Joint *joint = &world->joint[index];

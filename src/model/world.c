@@ -355,12 +355,17 @@ static st_Status world_bounded(void *ctx, double t, const double *q, st_Sink *si
     return sti_bounded_push(ctx, t, q, sink, err);
 }
 
+st_Status sti_world_contacts(sti_World *world, const double *q, double margin, const sti_Foresight *ahead,
+                             st_Sink *sink, st_Error *err)
+{
+    STI_TRY(sti_contacts_push(world, q, margin, ahead, sink, err));
+    return world->n_limits > 0 ? sti_limits_push(world, q, margin, ahead, sink, err) : ST_OK;
+}
+
 static st_Status world_contacts(void *ctx, double t, const double *q, double margin, st_Sink *sink, st_Error *err)
 {
     (void)t;
-    STI_TRY(sti_contacts_push(ctx, q, margin, sink, err));
-    const sti_World *world = ctx;
-    return world->n_limits > 0 ? sti_limits_push(world, q, margin, sink, err) : ST_OK;
+    return sti_world_contacts(ctx, q, margin, &(sti_Foresight){.h = 0}, sink, err);
 }
 
 /* Gyroscopic forces (AP eq. 48) do no work (AP eq. 27, AP eq. 28, AP eq. 29). (J - [a]x) w* = J w with a = h J w:

@@ -138,7 +138,7 @@ typedef struct sti_Values {
 
 /* The expected motion of bodies: contacts are searched as far ahead as velocities reach within h. */
 typedef struct sti_Foresight {
-    double h;
+    double h;           /* 0: no motion                                                             */
     const double *v[2]; /* two guesses, or one and NULL                                             */
 } sti_Foresight;
 
@@ -189,7 +189,6 @@ typedef struct sti_Collider {
     st_Mat3 *axes;       /* of each body: its orientation as a matrix, body to world               */
     st_Pose *body_pose;  /* poses of the bodies at the last placement */
     double *path;        /* upper bound for the path of any point of each body since the first placement [m] */
-    sti_Foresight ahead; /* h = 0: none                                                            */
     bool placed;         /* all of this is valid */
     bool asked;          /* placed for a query of the state, which has not moved since */
     double relative;     /* share of the smaller shape's size in the margin of a pair; 0: one margin for all */
@@ -368,6 +367,9 @@ void sti_carry_gears(sti_World *world, const sti_Before *before);
 void sti_world_started(sti_World *world);
 void sti_world_destroy(sti_World *world);
 st_Model sti_world_model(sti_World *world);
+/* Contacts and limits of joints at q up to the gap `margin`, and those that the motion `ahead` may close. */
+st_Status sti_world_contacts(sti_World *world, const double *q, double margin, const sti_Foresight *ahead,
+                             st_Sink *sink, st_Error *err);
 /* M; for bodies in principal axes only the diagonal. */
 void sti_world_masses(const sti_World *world, double *M);
 double sti_body_potential(const sti_World *world, const double *q, int body); /* in gravity */
@@ -469,7 +471,8 @@ st_Status sti_coordinate_view(const sti_World *world, int index, int which, cons
 /* drive.c: limits, friction, motors and springs in the coordinates of joints. */
 void sti_drives_compile(sti_World *world);
 st_Status sti_drives_check(const sti_World *world, st_Error *err); /* after the initial state is set */
-st_Status sti_limits_push(const sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_limits_push(const sti_World *world, const double *q, double margin, const sti_Foresight *ahead,
+                          st_Sink *sink, st_Error *err);
 st_Status sti_bounded_push(const sti_World *world, double t, const double *q, st_Sink *sink, st_Error *err);
 st_Status sti_joint_springs_push(const sti_World *world, const double *q, st_Sink *sink, st_Error *err);
 /* The target of the motor of a joint at t, set by the controller or by the scene; *rate (may be NULL) is its rate. */
@@ -499,7 +502,8 @@ static inline st_Vec3 sti_lever(const sti_World *world, st_Vec3 point, st_Vec3 c
 {
     return cell_nearest(&world->scene->cell, sub(point, centre));
 }
-st_Status sti_contacts_push(sti_World *world, const double *q, double margin, st_Sink *sink, st_Error *err);
+st_Status sti_contacts_push(sti_World *world, const double *q, double margin, const sti_Foresight *ahead, st_Sink *sink,
+                            st_Error *err);
 /* Converts a contact found at the position `from` to the position q: its point is the same point of body b, and its
  * gap is the one that becomes the gap at `from` along the normal when the bodies move there. */
 void sti_contact_bring_back(const sti_World *world, const double *from, const double *q, sti_ContactEntry *entry);
@@ -524,7 +528,7 @@ st_Status sti_collider_place(sti_World *world, const double *q, st_Error *err);
 /* Places a body that falls asleep: at q, without expected motion. */
 void sti_collider_settle(sti_World *world, const double *q, int body);
 /* Computes the boxes that include expected motion; returns the largest expected motion of planes. */
-double sti_collider_foresee(sti_World *world);
+double sti_collider_foresee(sti_World *world, const sti_Foresight *ahead);
 /* material.c: computes everything that is derived from surface values. */
 st_Status sti_surfaces_compile(const st_Scene *scene, const st_Allocator *allocator, sti_Values *values, st_Error *err);
 void sti_surfaces_free(const st_Scene *scene, const st_Allocator *allocator, sti_Surfaces *surfaces);

@@ -20,17 +20,25 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
     return ST_OK;
 }
 
-static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
-                               double t, const double *q, double margin, st_Error *err)
+st_Status sti_find_contacts(const sti_Model *model, double t, const double *q, double margin,
+                            const sti_Foresight *ahead, st_Sink *sink, st_Error *err)
 {
     const st_Model *table = &model->table;
+    sti_row_buffer_clear_contacts(sink);
+    if (table->contacts == NULL) return ST_OK;
+    return model->rigid ? sti_world_contacts(model->world, q, margin, ahead, sink, err)
+                        : table->contacts(table->ctx, t, q, margin, sink, err);
+}
+
+static st_Status evaluate_rows(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
+                               double t, const double *q, double margin, const sti_Foresight *ahead, st_Error *err)
+{
     const bool same_place = model->rigid && !sink->constraints_known;
     STI_TRY(sti_pile_keep(model, work, sink, err));
     if (!sink->constraints_known) STI_TRY(sti_evaluate_constraints(model, work, sink, t, q, err));
     sink->constraints_known = false; /* the next evaluation is at another position */
-    sti_row_buffer_clear_contacts(sink);
     if (same_place) model->world->place = model->world->n_places;
-    const st_Status status = table->contacts != NULL ? table->contacts(table->ctx, t, q, margin, sink, err) : ST_OK;
+    const st_Status status = sti_find_contacts(model, t, q, margin, ahead, sink, err);
     if (same_place) model->world->place = 0;
     STI_TRY(status);
     /* frees rows of an earlier evaluation: those of a pile need more memory than everything else */
@@ -43,7 +51,7 @@ st_Status sti_evaluate(const sti_Model *model, const sti_State *state, sti_StepW
                        const double *q, double margin, st_Error *err)
 {
     sink->constraints_known = sink->rows_later = false;
-    return evaluate_rows(model, state, work, sink, t, q, margin, err);
+    return evaluate_rows(model, state, work, sink, t, q, margin, &(sti_Foresight){.h = 0}, err);
 }
 
 st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
@@ -51,13 +59,9 @@ st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti
                              st_Error *err)
 {
     if (!model->rigid) return sti_evaluate(model, state, work, sink, t, q, margin, err);
-    sti_Foresight *ahead = &model->world->collider.ahead;
-    *ahead = (sti_Foresight){h, {v, other}};
     sink->rows_later =
         sti_integrator(model)->order == 1; /* integrators of order two read rows beside those of the step problem */
-    st_Status status = evaluate_rows(model, state, work, sink, t, q, margin, err);
-    *ahead = (sti_Foresight){.h = 0};
-    return status;
+    return evaluate_rows(model, state, work, sink, t, q, margin, &(sti_Foresight){h, {v, other}}, err);
 }
 
 double sti_row_buffer_joint_error(const st_Sink *sink)

@@ -92,6 +92,10 @@ st_Status sti_evaluate_constraints(const sti_Model *model, sti_StepWork *work, s
 st_Status sti_evaluate_ahead(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Sink *sink,
                              double t, const double *q, double margin, double h, const double *v, const double *other,
                              st_Error *err);
+/* The contacts alone, at a position with known constraints: those up to the gap `margin`, and those that the motion
+ * `ahead` may close (not of a user's model). */
+st_Status sti_find_contacts(const sti_Model *model, double t, const double *q, double margin,
+                            const sti_Foresight *ahead, st_Sink *sink, st_Error *err);
 /* The largest joint error and the deepest overlap of a sink. */
 double sti_row_buffer_joint_error(const st_Sink *sink);
 /* How far the worst joint is open, relative to its size (sti_joint_opening), and its number; -1: none is open. */

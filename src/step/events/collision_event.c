@@ -86,10 +86,10 @@ static st_Status smallest_gap(void *ctx, double s, double *F, st_Error *err)
         sti_path(model, state, work, way->h, s, work->lookout.q, NULL);
     else
         memcpy(work->lookout.q, work->q_new, (size_t)table->n_q * sizeof *work->q_new);
-    sti_row_buffer_clear_contacts(sink);
-    if (way->ahead) model->world->collider.ahead = (sti_Foresight){(1 - s) * way->h, {work->v_new, state->v}};
-    st_Status status = table->contacts(table->ctx, state->t + s * way->h, work->lookout.q, way->margin, sink, err);
-    if (way->ahead) model->world->collider.ahead = (sti_Foresight){.h = 0};
+    sti_Foresight ahead = {.h = 0};
+    if (way->ahead) ahead = (sti_Foresight){(1 - s) * way->h, {work->v_new, state->v}};
+    const st_Status status =
+        sti_find_contacts(model, state->t + s * way->h, work->lookout.q, way->margin, &ahead, sink, err);
     *F = smallest_of(way, sink);
     return status;
 }
