@@ -11,7 +11,8 @@
  *
  * Memory. Objects made by a `create`, `copy` or `clone` function belong to the caller and are freed by the matching
  * `destroy`. Arguments are copied during the call, unless the comment says otherwise. Returned pointers into an object
- * stay valid until the object is changed or destroyed, unless the comment says otherwise.
+ * stay valid until the object is changed or destroyed, unless the comment says otherwise. Functions that return an
+ * st_Status may allocate, from the allocator of their object; other functions do not, unless the comment says so.
  *
  * SI units and radians throughout.
  */
