@@ -125,7 +125,7 @@ static st_Status press(sti_World *world, st_Sink *sink, double *q, int rounds, s
     double down = 0.002;
     for (int round = 0; round < rounds; round++) {
         sti_row_buffer_clear_contacts(sink);
-        STI_TRY(sti_contacts_push(world, q, 0.01, NULL, sink, err));
+        STI_TRY(sti_contacts_push(world, q, 0.01, &(sti_Foresight){0}, sink, err));
         for (int c = 0; c < sink->n_contacts; c++) {
             const sti_ContactEntry *e = &sink->contact[c];
             const int body[2] = {e->a, e->b};
@@ -182,7 +182,7 @@ __attribute__((noinline)) static st_Status measure(sti_World *world, st_Sink *si
         double placed = seconds();
         STI_TRY(sti_pairs_update(&c->pairs, c->bounds, c->pose, 0.01, NULL, 0, err));
         double paired = seconds();
-        STI_TRY(sti_contacts_push(world, q, 0.01, NULL, sink, err));
+        STI_TRY(sti_contacts_push(world, q, 0.01, &(sti_Foresight){0}, sink, err));
         double took = seconds() - start;
         if (step == 0) {
             out->first = took;

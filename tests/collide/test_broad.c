@@ -61,7 +61,7 @@ static void contacts(sti_World *world, const double *q, double margin, st_Sink *
     sink->allocator = st_default_allocator();
     sink->n_v = world->n_v;
     sti_row_buffer_clear_contacts(sink);
-    check_ok(sti_contacts_push(world, q, margin, NULL, sink, &err), err);
+    check_ok(sti_contacts_push(world, q, margin, &(sti_Foresight){0}, sink, &err), err);
 }
 
 /* A world with a past, one without, and one that looks at all pairs agree on every bit. */
