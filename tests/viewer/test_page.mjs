@@ -143,6 +143,11 @@ const tests = {
     await page.mouse.click(...at);
     assert.equal(await page.evaluate(() => stiction.picture.selected), 31);
     await page.waitForFunction(() => document.querySelector(".tag").textContent === "crate"); // with the next frame
+    await keep(page, "edged");
+    await page.evaluate(() => (stiction.picture.edge.group.visible = false));
+    await keep(page, "bare");
+    await page.evaluate(() => (stiction.picture.edge.group.visible = true));
+    assert.ok((await differing(page, "edged", "bare")) > 0.0005, "the selected body has an edge");
     await page.getByRole("tab", { name: "Bodies" }).click();
     assert.equal(await page.locator("#panel-Bodies h2").first().evaluate((e) => e.innerText), "crate"); // as it is written
     await page.getByRole("tab", { name: "Plots" }).click();
@@ -343,6 +348,23 @@ const tests = {
     assert.equal(out, 0);
   },
 
+  // As one that an inlet has not brought yet.
+  async "a body that is not in the scene has neither name nor numbers"({ page }) {
+    const got = await page.evaluate(async () => {
+      const { run, picture } = stiction, body = 5, frames = run.nFrames, at = (k) => 3 * (k * run.nBodies + body - 1), z = [];
+      for (let k = 0; k < frames; k++) z.push(run.positions.slice(at(k), at(k) + 3));
+      for (let k = frames >> 1; k < frames; k++) run.positions.fill(NaN, at(k), at(k) + 3);
+      stiction.setTime(run.last), stiction.select(body);
+      await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+      const out = { tag: stiction.tag.hidden, text: stiction.plotPanel.textContent + stiction.bodyTable.textContent, edge: picture.edge.items.some((i) => i.mesh.visible) };
+      z.forEach((p, k) => run.positions.set(p, at(k)));
+      stiction.select(0), stiction.setTime(run.first);
+      return out;
+    });
+    assert.ok(got.tag && !got.edge);
+    assert.ok(!got.text.includes("NaN") && got.text.includes("not in the scene"), got.text);
+  },
+
   async "follows a body"({ page }) {
     const shift = await page.evaluate(() => { stiction.setTime(0); stiction.select(31); stiction.setFollow(true); const a = stiction.picture.controls.target.x; stiction.setTime(0.5); const b = stiction.picture.controls.target.x; stiction.select(0); return [b - a, stiction.run.bodySeries(31).x[stiction.run.frameAt(0.5)] - stiction.run.bodySeries(31).x[0]]; });
     assert.ok(Math.abs(shift[0] - shift[1]) < 0.02 && Math.abs(shift[0]) > 0.05, shift.join(" "));
@@ -482,6 +504,21 @@ await t.close();
   assert.ok(Math.abs(got.sum[2] / got.weight - 1) < 1e-3 && Math.abs(got.sum[0]) < 1e-3 * got.weight, JSON.stringify(got));
   assert.deepEqual(cradle.noise, []);
   await cradle.close();
+  // A crank of 0.2 m moves a slider by twice that: its rail is as long, and the three hinges have pins. Speeds that are constant but for rounding
+  // are not a plot full of it.
+  stiction(program, "run", new URL("../../examples/mechanisms/slider_crank.json", import.meta.url).pathname, "-o", file("crank.h5"), "-q", "--set", "simulation/end=1");
+  stiction(program, "report", file("crank.h5"), "-o", file("crank.html"));
+  const crank = await open(browser, url("crank.html"));
+  await crank.page.evaluate(() => stiction.select(1));
+  await drawn(crank.page);
+  const rods = await crank.page.evaluate(() => {
+    const { min, max } = stiction.plots.cards.find((c) => c.spec.key === "speed").plot.scales.y, speed = stiction.run.bodySeries(1).speed;
+    return { rods: stiction.picture.rods.map((j) => [j.type, j.range ? j.range[1] - j.range[0] : 0]), height: (max - min) / (Math.max(...speed) - Math.min(...speed)) };
+  });
+  assert.deepEqual(rods.rods.map(([type]) => type), ["revolute", "revolute", "prismatic"]);
+  assert.ok(Math.abs(rods.rods[2][1] - 0.4) < 0.01, `${rods.rods}`);
+  assert.ok(rods.height > 5, `rounding fills 1/${rods.height} of the plot`);
+  await crank.close();
   console.log("ok: joints and their reactions");
 }
 { // a run too large for the page is reported

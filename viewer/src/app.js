@@ -315,6 +315,7 @@ export class App {
   fillBody() {
     const id = this.picture.selected;
     if (id === 0) return this.bodyTable.replaceChildren();
+    if (Number.isNaN(this.picture.position[3 * (id - 1)])) return this.bodyTable.replaceChildren(el("h2.name", {}, this.run.name(id)), el("p.hint", {}, "This body is not in the scene at this time."));
     const p = this.picture.bodyPosition(id), b = this.run.model.bodies[id - 1], f = (x) => (Math.abs(x) < 5e-5 ? 0 : x).toFixed(4), three = (a, unit) => `${f(a[0])}, ${f(a[1])}, ${f(a[2])} ${unit}`;
     const rows = [["position", three(p.toArray(), "m")]], q = this.picture.turn.subarray(4 * (id - 1), 4 * id), angle = (2 * Math.acos(Math.min(1, Math.abs(q[3]))) * 180) / Math.PI;
     rows.push(["turned by", `${angle.toFixed(2)}°${angle > 0.01 ? ` about ${[0, 1, 2].map((k) => ((Math.sign(q[3] || 1) * q[k]) / Math.hypot(q[0], q[1], q[2])).toFixed(3)).join(", ")}` : ""}`]);
@@ -431,7 +432,7 @@ export class App {
     if (c.open) return this.contactCard.replaceChildren(who, el("div", {}, "no contact now"));
     const share = c.share == null ? "" : c.share > 0.995 ? "at the limit: it slides, or is about to" : `${Math.round(100 * c.share)} % of what friction can hold: it sticks`;
     const meter = el("meter", { min: 0, max: 1, low: 0.7, high: 0.95, optimum: 0, value: Math.min(1, c.share ?? 0), "aria-label": "Share of the friction limit" });
-    this.contactCard.replaceChildren(who, el("div", {}, `normal ${short(c.normal)} N, friction ${short(c.tangent)} N${c.mu == null ? "" : ` of ${short(Math.max(0, c.mu * c.normal))} N (μ ${short(c.mu)})`}`), ...(c.share == null ? [] : [meter, el("div", {}, share)]));
+    this.contactCard.replaceChildren(who, el("div", {}, `normal ${short(c.normal)} N, friction ${short(c.tangent)} N${c.mu == null ? "" : ` of ${short(Math.max(0, c.mu * c.normal))} N (μ\u00a0${short(c.mu)})`}`), ...(c.share == null ? [] : [meter, el("div", {}, share)]));
   }
 
   tick(now) {

@@ -4,7 +4,7 @@ import { download, el } from "./dom.js";
 
 const COLOURS = { dark: ["#6ea8fe", "#ffb454", "#5fd3a6", "#f38bc1", "#c3a6ff", "#e6e06b"], light: ["#2f6fd0", "#c77700", "#16825d", "#b63a7f", "#6b4bc4", "#8a7a00"] };
 
-const short = (x) => (x == null ? "" : Math.abs(x) >= 1e5 || (Math.abs(x) < 1e-3 && x !== 0) ? x.toExponential(1) : +x.toPrecision(4) + "");
+const short = (x) => (x == null || Number.isNaN(x) ? "" : Math.abs(x) >= 1e5 || (Math.abs(x) < 1e-3 && x !== 0) ? x.toExponential(1) : +x.toPrecision(4) + "");
 
 const power = (x) => { const e = Math.floor(Math.log10(x) + 1e-9), m = +(x / 10 ** e).toPrecision(2); return m === 1 ? `1e${e}` : Math.abs(e) < 4 ? short(x) : `${m}e${e}`; };
 
@@ -68,7 +68,7 @@ export class Plots {
 
   colours() { return COLOURS[this.dark ? "dark" : "light"]; }
 
-  // specs: {key, title, unit, time, curves: [{label, values}], log}
+  // specs: {key, title, unit, time, curves: [{label, values}], log, least: a smaller range of values is only rounding}
   show(specs) {
     for (const card of this.cards) card.plot.destroy();
     this.root.replaceChildren();
@@ -105,7 +105,7 @@ export class Plots {
       width, height: 138,
       legend: { show: false },
       cursor: { sync: { key: "time", setSeries: false }, drag: { x: true, y: false, dist: 5 }, points: { size: 5, show: !card.many }, y: false },
-      scales: { x: { time: false, range: () => this.range ?? [spec.time[0], spec.time[spec.time.length - 1]] }, y: log ? { distr: 3 } : { range: (u, lo, hi) => { const m = hi > lo ? 0.06 * (hi - lo) : Math.abs(hi) * 0.1 || 1; return [lo - m, hi + m]; } } },
+      scales: { x: { time: false, range: () => this.range ?? [spec.time[0], spec.time[spec.time.length - 1]] }, y: log ? { distr: 3 } : { range: (u, lo, hi) => { const wide = hi - lo, m = wide > (spec.least ?? 0) ? 0.06 * wide : Math.max((spec.least ?? 0) - wide, Math.abs(hi) * 0.1 || 1) / 2; return [lo - m, hi + m]; } } },
       axes: [
         { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 26, font, gap: 6, values: (u, ticks) => ticks.map((x, k) => (k === ticks.length - 1 ? `${short(x)} s` : short(x))) },
         { stroke: axis, grid: { stroke: grid, width: 1 }, ticks: { show: false }, size: 50, font, gap: 3, values: (u, ticks) => ticks.map((x) => (log ? power(x) : short(x))), ...(log ? { splits: decades, filter: (u, ticks) => ticks } : { space: 26 }) },
@@ -229,10 +229,10 @@ export function runPlots(run) {
 
 export function bodyPlots(run, body) {
   if (run.live || body === 0) return [];
-  const b = run.bodySeries(body), forces = run.bodyForces(body), name = run.name(body);
+  const b = run.bodySeries(body), forces = run.bodyForces(body), name = run.name(body), rounding = 20 * (run.header.quantum ?? 0), rate = run.nFrames / Math.max(1e-9, run.last - run.first);
   const specs = [
-    { key: "position", title: `${name}: position`, unit: "m", time: b.time, curves: ["x", "y", "z"].map((k) => ({ label: k, values: b[k] })) },
-    { key: "speed", title: `${name}: speed`, unit: "m/s", time: b.time, curves: [{ label: "speed", values: b.speed }] },
+    { key: "position", title: `${name}: position`, unit: "m", time: b.time, curves: ["x", "y", "z"].map((k) => ({ label: k, values: b[k] })), least: rounding },
+    { key: "speed", title: `${name}: speed`, unit: "m/s", time: b.time, curves: [{ label: "speed", values: b.speed }], least: rounding * rate },
   ];
   const joints = run.model.joints.map((j, k) => ({ ...j, k })).filter((j) => j.a === body || j.b === body);
   if (run.jointForce && joints.length) specs.push({ key: "joints", title: `${name}: joint force`, unit: "N", time: run.time, curves: joints.slice(0, 6).map((j) => ({ label: j.name, values: run.jointForce(j.k) })) });

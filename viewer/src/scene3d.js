@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { intoCell } from "./run.js";
 import { copies, Discs } from "./copies.js";
+import { Outline } from "./outline.js";
 
 const MANY = 2000; // bodies: more are drawn without effects that cost time per pixel
 const TRIANGLES = [400000, 20000, 10000]; // of all round shapes, by level of quality
@@ -178,6 +179,7 @@ export class Picture {
     this.measure();
     this.placeLights();
     this.addShapes();
+    this.edge = new Outline(this.scene);
     this.addContacts();
     this.addJoints();
     this.addSprings();
@@ -587,10 +589,12 @@ export class Picture {
   }
 
   addFloor(s) {
-    const reach = 14 * this.radius, step = 10 ** Math.round(Math.log10(this.radius / 6));
+    const wall = Math.abs(new THREE.Vector3(0, 0, 1).applyQuaternion(quat(s.q)).dot(this.up)) < 0.5; // a part of it, that does not look like the floor of another world
+    const reach = (wall ? 3 : 14) * this.radius, step = 10 ** Math.round(Math.log10(this.radius / 6));
     const floor = new THREE.Mesh(new THREE.PlaneGeometry(2 * reach, 2 * reach), floorMaterial(step, reach));
     floor.receiveShadow = true;
     floor.renderOrder = -1;
+    if (wall) floor.material.opacity = 0.5;
     const q = quat(s.q), normal = new THREE.Vector3(0, 0, 1).applyQuaternion(q);
     // Centred under the scene, whole grid steps from its own origin so that the lines mean something.
     const off = this.centre.clone().sub(v(s.p)).projectOnPlane(normal).applyQuaternion(q.clone().invert());
@@ -673,11 +677,39 @@ export class Picture {
   addJoints() {
     this.jointMesh = this.instances(new THREE.SphereGeometry(1, 16, 12), new THREE.MeshStandardMaterial({ color: "#f4f4f1", roughness: 0.4 }), this.model.joints.length);
     this.jointMesh.count = this.model.joints.length;
+    this.addAxes();
     this.strings = this.model.joints.filter((j) => j.type === "distance" || j.type === "free");
     this.stringMesh = this.instances(new THREE.CylinderGeometry(1, 1, 1, 8).translate(0, 0.5, 0), new THREE.MeshStandardMaterial({ color: "#b9b3a4", roughness: 0.8 }), this.strings.length);
     this.stringMesh.count = this.strings.length;
     this.reactions = new Arrows(this, "#12a594");
     this.reactions.grow(this.model.joints.length);
+  }
+
+  // Joints that turn about an axis have a pin along it, and joints that slide a rail as long as they slide in the run.
+  addAxes() {
+    this.rods = this.model.joints.filter((j) => j.axis && /^(revolute|prismatic|cylindrical|screw)$/.test(j.type));
+    const slides = this.rods.filter((j) => j.type !== "revolute"), n = this.run.live ? 1 : this.run.nFrames, stride = Math.max(1, Math.floor(n / 200));
+    for (const j of slides) j.range = [0, 0];
+    for (let frame = 0; slides.length && frame < n; frame += stride) {
+      if (!this.run.live) this.run.sample(this.run.time[frame], this.position, this.turn);
+      for (const j of slides) {
+        const from = v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), along = v(j.axis).transformDirection(this.m0), at = v(j.pb).applyMatrix4(this.bodyMatrix(j.b, this.m1)).sub(from).dot(along) || 0;
+        j.range = [Math.min(j.range[0], at), Math.max(j.range[1], at)];
+      }
+    }
+    if (slides.length) this.run.sample(this.run.first, this.position, this.turn);
+    this.rodMesh = this.instances(new THREE.CylinderGeometry(1, 1, 1, 12).translate(0, 0.5, 0), this.jointMesh.material.clone(), this.rods.length);
+    this.rodMesh.count = this.rods.length;
+  }
+
+  placeAxes(r) {
+    this.rods.forEach((j, k) => {
+      const at = v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), along = v(j.axis).transformDirection(this.m0), [lo, hi] = j.range ? [j.range[0] - 2 * r, j.range[1] + 2 * r] : [-1.9 * r, 1.9 * r], thick = (j.range ? 0.2 : 0.5) * r;
+      this.q0.setFromUnitVectors(UP, along);
+      this.m1.compose(at.addScaledVector(along, lo), this.q0, this.d0.set(thick, hi - lo, thick)).toArray(this.rodMesh.instanceMatrix.array, 16 * k);
+    });
+    this.rodMesh.visible = this.show.joints && this.rods.length > 0;
+    this.rodMesh.instanceMatrix.needsUpdate = true;
   }
 
   addSprings() {
@@ -827,10 +859,11 @@ export class Picture {
 
   addCone() {
     const cone = new THREE.ConeGeometry(1, 1, 48, 1, true).rotateX(Math.PI).translate(0, 0.5, 0); // apex at the origin, open along y
-    this.coneMaterial = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.28, side: THREE.DoubleSide, depthWrite: false });
+    this.coneMaterial = new THREE.MeshBasicMaterial({ transparent: true, opacity: 0.28, side: THREE.DoubleSide, depthTest: false, depthWrite: false }); // bodies do not hide it: its contact is often inside of them
     this.cone = new THREE.Mesh(cone, this.coneMaterial);
     const ring = Array.from({ length: 65 }, (_, k) => new THREE.Vector3(Math.cos((2 * Math.PI * k) / 64), 1, Math.sin((2 * Math.PI * k) / 64)));
-    this.coneRim = new THREE.Line(new THREE.BufferGeometry().setFromPoints(ring), new THREE.LineBasicMaterial());
+    this.coneRim = new THREE.Line(new THREE.BufferGeometry().setFromPoints(ring), new THREE.LineBasicMaterial({ depthTest: false, transparent: true }));
+    this.coneRim.renderOrder = 13;
     this.cone.add(this.coneRim);
     this.coneArrow = new Arrows(this, "#111111", { depthTest: false });
     this.coneArrow.order = 14;
@@ -925,6 +958,7 @@ export class Picture {
     });
     this.jointMesh.visible = this.show.joints && this.model.joints.length > 0;
     this.jointMesh.instanceMatrix.needsUpdate = true;
+    this.placeAxes(r);
     this.strings.forEach((j, k) => {
       const a = v(j.pa).applyMatrix4(this.bodyMatrix(j.a, this.m0)), d = v(j.pb).applyMatrix4(this.bodyMatrix(j.b, this.m0)).sub(a), length = Math.max(1e-9, d.length());
       this.q0.setFromUnitVectors(UP, d.divideScalar(length));
@@ -962,7 +996,10 @@ export class Picture {
   paint() {
     const tint = this.tints(), plain = this.colouring === "body";
     for (const mesh of this.groups) {
-      mesh.userData.items.forEach((item, k) => mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? this.accent : (plain && item.own) || tint(item.body)));
+      mesh.userData.items.forEach((item, k) => {
+        const own = (plain && item.own) || tint(item.body);
+        mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? own.clone().lerp(this.accent, 0.25) : own);
+      });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
     }
   }
@@ -1006,6 +1043,7 @@ export class Picture {
   setTheme(dark) {
     this.dark = dark;
     this.accent = new THREE.Color(dark ? "#ffe14a" : "#e5007e");
+    this.edge.material.colour.value.copy(this.accent);
     for (const floor of this.floors) {
       floor.material.color.set(dark ? "#3a424c" : "#f0f1ef");
       floor.material.userData.line.value.set(dark ? "#6b7886" : "#a3abb0");
@@ -1042,6 +1080,9 @@ export class Picture {
   select(body) {
     this.selected = body;
     if (body === 0) this.follow = false;
+    this.edge.clear(); // glass has none: it would be seen through
+    for (const { userData: { part, glass, items } } of body > 0 ? this.groups : [])
+      for (const item of glass ? [] : items) if (item.body === body) this.edge.add(part.make([24, 16]), body, item.local);
     this.paint();
     this.update(); // arrows and trails are those of the selected body
   }
@@ -1094,7 +1135,7 @@ export class Picture {
   // Pixels of a body's centre in the canvas; null: behind the camera.
   onScreen(body) {
     const p = this.bodyPosition(body).project(this.camera);
-    return p.z > 1 ? null : [((p.x + 1) / 2) * this.canvas.clientWidth, ((1 - p.y) / 2) * this.canvas.clientHeight];
+    return !(p.z <= 1) ? null : [((p.x + 1) / 2) * this.canvas.clientWidth, ((1 - p.y) / 2) * this.canvas.clientHeight];
   }
 
   resize(width, height) {
@@ -1137,6 +1178,7 @@ export class Picture {
     this.drawn = performance.now();
     this.still = false;
     if (this.renderer.getPixelRatio() !== ratio) this.renderer.setPixelRatio(ratio);
+    this.edge.place((body) => this.bodyMatrix(body, this.m0), this.camera, this.canvas.clientHeight);
     this.renderer.render(this.scene, this.camera);
   }
 
