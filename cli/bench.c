@@ -50,8 +50,8 @@ const Command bench_command = {
     .max_words = MAX_WORDS,
     .summary = "measure the time per step of scenes, by part, with the accuracy",
     .details =
-        "Runs each scene several times, without output, and reports the fastest run: mean CPU time per step, wall "
-        "time of the longest step, the percentage of each part, and the largest residual, penetration and "
+        "Runs each scene several times, without output, and reports the fastest run: mean CPU time of a step, wall "
+        "time of the longest one, the percentage of each part, and the largest residual, penetration and "
         "joint error of all steps. Without SCENE it runs a selection of the examples. make bench compares with "
         "other engines. Exit status: 0 all runs reached the end; 1 one did not; 2 an error in the command line "
         "or a scene.",
@@ -142,7 +142,7 @@ static double sum_of_parts(const Result *result)
 static void print_head(Fold *fold)
 {
     char text[300];
-    snprintf(text, sizeof text, "%-24s %6s %8s %7s %10s %10s", "scene", "bodies", "contacts", "steps", "us/step",
+    snprintf(text, sizeof text, "%-24s %6s %8s %7s %10s %10s", "scene", "bodies", "contacts", "steps", "mean",
              "longest");
     for (int k = 0; k < ST_N_PARTS; k++)
         add_text(text, sizeof text, " %8.30s", st_part_name((st_StepPart)k));
@@ -153,9 +153,10 @@ static void print_head(Fold *fold)
 static void print_result(const Fold *fold, const Result *result)
 {
     const Tally *tally = &result->tally;
-    char text[300];
-    snprintf(text, sizeof text, "%-24.24s %6d %8d %7lld %10.4g %10.4g", result->name, result->bodies,
-             tally->max_contacts, result->steps, 1e6 * result->cpu, 1e6 * result->longest);
+    char text[300], mean[32], longest[32];
+    time_text(result->cpu, mean, sizeof mean), time_text(result->longest, longest, sizeof longest);
+    snprintf(text, sizeof text, "%-24.24s %6d %8d %7lld %10s %10s", result->name, result->bodies, tally->max_contacts,
+             result->steps, mean, longest);
     for (int k = 0; k < ST_N_PARTS; k++)
         add_text(text, sizeof text, " %7.1f%%", 100 * result->part[k] / sum_of_parts(result));
     add_text(text, sizeof text, " %9.2g %9.2g %9.2g", tally->worst_residual, tally->worst_gap,

@@ -234,7 +234,7 @@ static void print_note(const char *preset, const char *colour, const char *what,
 
 static void print_table(const Compare *c, const Run *first)
 {
-    char text[300], x[3][32];
+    char text[300], x[3][32], time[32];
     Fold fold;
     snprintf(text, sizeof text,
              ", end states with %d preset%s; positions are those of %.80s, differences are relative to %.40s",
@@ -242,8 +242,8 @@ static void print_table(const Compare *c, const Run *first)
              first != NULL ? first->preset : "none");
     printf("%s%s%s", tone(stdout, BOLD), c->name, tone(stdout, PLAIN));
     print_wrapped_at(stdout, text, (int)strlen(c->name), 2);
-    snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10s %9s %11s %8s %10s %8s", "preset", "x", "y", "z",
-             "difference", "worst_gap", "energy [J]", "steps", "iterations", "CPU [s]");
+    snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10s %9s %11s %8s %10s %9s", "preset", "x", "y", "z",
+             "difference", "worst_gap", "energy [J]", "steps", "iterations", "CPU");
     fold_titles(&fold, stdout, text);
     for (int k = 0; k < c->n_runs; k++) {
         const Run *run = &c->run[k];
@@ -252,10 +252,11 @@ static void print_table(const Compare *c, const Run *first)
             continue;
         }
         const st_Vec3 p = run->position[c->body];
+        time_text(run->tally.cpu, time, sizeof time);
         coordinate_text(p.x, x[0]), coordinate_text(p.y, x[1]), coordinate_text(p.z, x[2]);
-        snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10.3g %9.3g %11.6g %8lld %10lld %8.3g", run->preset, x[0],
+        snprintf(text, sizeof text, "  %-20s %12s %12s %12s %10.3g %9.3g %11.6g %8lld %10lld %9s", run->preset, x[0],
                  x[1], x[2], run->difference, run->tally.worst_gap, run->tally.kinetic + run->tally.potential,
-                 run->tally.steps, run->iterations, run->tally.cpu);
+                 run->tally.steps, run->iterations, time);
         fold_row(&fold, text);
         snprintf(text, sizeof text, "ended at t = %g s", run->time);
         if (run->tally.outcome != RUN_FINISHED) print_note("", RED, text, run->tally.message);

@@ -228,7 +228,7 @@ static void print_heading(const Converge *c, Fold *fold)
     printf("%s%s%s", tone(stdout, BOLD), c->loaded.name, tone(stdout, PLAIN));
     print_wrapped_at(stdout, text, (int)strlen(c->loaded.name), 2);
     snprintf(text, sizeof text, "  %-6s %12s %8s %7s %12s %7s %12s %10s %10s", "h", "position", "ratio", "order",
-             "velocity", "order", "joints", "steps", "CPU [s]");
+             "velocity", "order", "joints", "steps", "CPU");
     fold_titles(fold, stdout, text);
 }
 
@@ -240,10 +240,11 @@ static void order_text(double x, char out[16])
 
 static void print_row(const Fold *fold, const Row *row)
 {
-    char text[200], ratio[16], order[16], velocity_order[16];
+    char text[200], ratio[16], order[16], velocity_order[16], time[32];
+    time_text(row->seconds, time, sizeof time);
     order_text(row->ratio, ratio), order_text(row->order, order), order_text(row->velocity_order, velocity_order);
-    snprintf(text, sizeof text, "  2^-%-3d %12.5e %8s %7s %12.5e %7s %12.5e %10lld %10.3g", row->halving, row->position,
-             ratio, order, row->velocity, velocity_order, row->joint, row->steps, row->seconds);
+    snprintf(text, sizeof text, "  2^-%-3d %12.5e %8s %7s %12.5e %7s %12.5e %10lld %10s", row->halving, row->position,
+             ratio, order, row->velocity, velocity_order, row->joint, row->steps, time);
     fold_row(fold, text);
     fflush(stdout);
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <stiction/io.h>
+#include <string.h>
 
 typedef struct InfoOptions {
     bool json, scene;
@@ -33,48 +34,58 @@ const Command info_command = {
     .main = info_main,
 };
 
-static void print_size(double bytes)
+static void size_text(double bytes, char *out, size_t size)
 {
     static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
     int k = 0;
     for (; bytes >= 1000 && k < 4; k++)
         bytes /= 1000;
-    printf(k == 0 ? "%.0f %s" : "%.3g %s", bytes, unit[k]);
+    snprintf(out, size, k == 0 ? "%.0f %s" : "%.3g %s", bytes, unit[k]);
 }
 
 static int print_checkpoints(st_Recording *recording)
 {
     const st_RecordingInfo *info = st_recording_info(recording);
     st_Error err = {0};
-    printf("  checkpoints   %lld:", (long long)info->n_checkpoints);
+    char text[300];
+    snprintf(text, sizeof text, "%lld:", (long long)info->n_checkpoints);
     for (int64_t k = 0; k < info->n_checkpoints; k++) {
         st_RecordedCheckpoint c;
         if (k >= 6 && k < info->n_checkpoints - 1) continue;
         if (st_recording_checkpoints(recording, k, 1, &c, &err) != ST_OK)
             return complain(STATUS_FAILED, "%s", err.message);
-        printf("%s %.6g s", k == info->n_checkpoints - 1 && k > 6 ? " ..." : "", c.time);
+        add_text(text, sizeof text, "%s %.6g s", k == info->n_checkpoints - 1 && k > 6 ? " ..." : "", c.time);
     }
-    fputc('\n', stdout);
+    printf("  checkpoints   ");
+    print_wrapped_at(stdout, text, 16, 16);
     return STATUS_OK;
 }
 
 static int print_info(st_Recording *recording, const char *path)
 {
     const st_RecordingInfo *i = st_recording_info(recording);
-    printf("%s: %s, ", path, i->name[0] != '\0' ? i->name : "a run");
-    print_size((double)i->bytes);
-    fputc('\n', stdout);
+    char text[400], size[32], wall[32];
+    size_text((double)i->bytes, size, sizeof size);
+    snprintf(text, sizeof text, ": %.300s, %s", i->name[0] != '\0' ? i->name : "a run", size);
+    printf("%s", path);
+    print_wrapped_at(stdout, text, (int)strlen(path), 2);
     if (i->description[0] != '\0') print_wrapped(stdout, i->description, 2);
     printf("  made          %s by stiction %s\n  from          ", i->created, i->version);
     print_lines(stdout, i->label[0] != '\0' ? i->label : "a scene without a file", 16, 16);
     for (int k = 0; k < i->n_sets; k++)
         printf("  %-13s %s\n", k == 0 ? "overrides" : "", i->sets[k]);
     if (!i->closed)
-        printf("  run           truncated, or still running: this is the data up to the last flush\n");
+        snprintf(text, sizeof text, "truncated, or still running: this is the data up to the last flush");
     else
-        printf("  run           %s%s%s\n", i->outcome, i->message[0] != '\0' ? ": " : "", i->message);
-    printf("  time          %.9g s to %.9g s, %lld steps, %.3g s wall\n", i->first, i->last,
-           i->n_steps > 0 ? (long long)i->n_steps - 1 : 0, i->wall);
+        snprintf(text, sizeof text, "%s%s%s", i->outcome, i->message[0] != '\0' ? ": " : "", i->message);
+    printf("  run           ");
+    print_wrapped_at(stdout, text, 16, 16);
+    time_text(i->wall, wall, sizeof wall);
+    const long long steps = i->n_steps > 0 ? (long long)i->n_steps - 1 : 0;
+    snprintf(text, sizeof text, "%.9g s to %.9g s, %lld step%s, %s wall", i->first, i->last, steps, plural(steps),
+             wall);
+    printf("  time          ");
+    print_wrapped_at(stdout, text, 16, 16);
     printf("  bodies        %d\n", i->n_bodies);
     if (i->rate > 0)
         printf("  frames        %lld, %g per simulated second\n", (long long)i->n_frames, i->rate);

@@ -17,22 +17,27 @@ const Command *const commands[] = {&run_command,     &check_command,    &converg
                                    &solve_command,   &extract_command,  &settings_command,
                                    &schema_command,  &manual_command,   NULL};
 
+static void print_entry(FILE *out, const char *left, const char *text)
+{
+    fprintf(out, "  %-25s ", left);
+    print_wrapped_at(out, text, 28, 28);
+}
+
 static void print_help(FILE *out)
 {
     const char *bold = tone(out, BOLD), *plain = tone(out, PLAIN);
-    fprintf(out,
-            "%susage:%s stiction COMMAND [options]\n\n"
-            "Rigid bodies with contact, friction, impacts, joints and stiff forces.\n\n%scommands:%s\n",
-            bold, plain, bold, plain);
+    fprintf(out, "%susage:%s stiction COMMAND [options]\n\n", bold, plain);
+    print_wrapped(out, "Rigid bodies with contact, friction, impacts, joints and stiff forces.", 0);
+    fprintf(out, "\n%scommands:%s\n", bold, plain);
     for (int i = 0; commands[i] != NULL; i++) {
         char left[64];
         snprintf(left, sizeof left, "%s %s", commands[i]->name, commands[i]->words);
-        fprintf(out, "  %-25s ", left);
-        print_wrapped_at(out, commands[i]->summary, 28, 28);
+        print_entry(out, left, commands[i]->summary);
     }
-    fprintf(out, "\n  stiction COMMAND --help   describe a command and its options\n"
-                 "  stiction --version        print the version of the program and its library\n\n"
-                 "Start with: stiction examples\n");
+    fputc('\n', out);
+    print_entry(out, "stiction COMMAND --help", "describe a command and its options");
+    print_entry(out, "stiction --version", "print the version of the program and its library");
+    fprintf(out, "\nStart with: stiction examples\n");
 }
 
 static int unknown_command(const char *word)

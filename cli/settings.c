@@ -5,6 +5,8 @@
 #include "terminal.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <stiction/io.h>
 #include <stiction/stiction.h>
 #include <string.h>
 
@@ -124,12 +126,39 @@ static int print_text(const char *word)
         print_named(st_solver_name(i), st_solver_help(st_solver_name(i)), 25);
     }
     if (lines > 0) putchar('\n');
-    if (sum + lines > 0) printf("In a scene: \"simulation\": {\"h\": 0.01}; for one run: --set simulation/h=0.01\n");
+    if (sum + lines > 0)
+        print_wrapped(stdout, "In a scene: \"simulation\": {\"h\": 0.01}; for one run: --set simulation/h=0.01", 0);
     return sum + lines;
+}
+
+/* Keys of scene files with `word` in them: bodies, shapes and joints have friction, mass, ... of their own. */
+static void list_keys(const char *word, char *out, size_t size)
+{
+    static const char *const letters = "abcdefghijklmnopqrstuvwxyz0123456789_";
+    char *schema = st_scene_schema();
+    for (const char *at = schema; at != NULL && (at = strstr(at, word)) != NULL;) {
+        const char *begin = at, *end = at + strlen(word);
+        while (begin > schema && strchr(letters, begin[-1]) != NULL)
+            begin--;
+        end += strspn(end, letters);
+        at = end;
+        char key[64];
+        if (begin == schema || begin[-1] != '"' || end[0] != '"' || end[1] != ':' || end - begin > 40) continue;
+        snprintf(key, sizeof key, " \"%.*s\"", (int)(end - begin), begin);
+        if (strstr(out, key) == NULL) add_text(out, size, "%s%s", out[0] != '\0' ? "," : "", key);
+    }
+    free(schema);
 }
 
 static int unknown_word(const char *word)
 {
+    char keys[600] = "";
+    list_keys(word, keys, sizeof keys);
+    if (keys[0] != '\0')
+        return complain(STATUS_INPUT,
+                        "settings: no setting, preset or solver has \"%s\" in its name; other parts of a scene have "
+                        "the keys%s: see docs/scene.md, or stiction schema",
+                        word, keys);
     enum { MOST = 128 };
     const char *names[MOST];
     int n = 0;

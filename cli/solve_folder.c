@@ -139,19 +139,26 @@ static void print_profile(const Record *records, int n, const char *kind)
     int n_problems = 0;
     count_within(records, n, kind, 0, 1, &n_problems);
     if (n_problems == 0) return;
-    printf("\n%s, %d problem%s: share solved within a factor of the best time\n", kind != NULL ? kind : "all kinds",
-           n_problems, n_problems == 1 ? "" : "s");
-    printf("%-8s %8s", "solver", "solved");
-    for (int f = 0; f < N_FACTORS; f++)
-        printf(" %6gx", factors[f]);
+    char title[160];
+    snprintf(title, sizeof title, "%s, %d problem%s: share solved within a factor of the best time",
+             kind != NULL ? kind : "all kinds", n_problems, plural(n_problems));
     putchar('\n');
+    print_wrapped(stdout, title, 0);
+    Fold fold;
+    snprintf(title, sizeof title, "%-8s %7s", "solver", "solved");
+    for (int f = 0; f < N_FACTORS; f++)
+        add_text(title, sizeof title, " %6gx", factors[f]);
+    fold_titles(&fold, stdout, title);
     for (int s = 0; s < st_solver_count(); s++) {
         if (!was_tried(records, n, kind, s)) continue;
         const int solved = count_within(records, n, kind, s, HUGE_VAL, &n_problems);
-        printf("%-8s %4d/%-3d", st_solver_name(s), solved, n_problems);
+        char row[160], count[32];
+        snprintf(count, sizeof count, "%d/%d", solved, n_problems);
+        snprintf(row, sizeof row, "%-8s %7s", st_solver_name(s), count);
         for (int f = 0; f < N_FACTORS; f++)
-            printf(" %6.0f%%", 100.0 * count_within(records, n, kind, s, factors[f], &n_problems) / n_problems);
-        putchar('\n');
+            add_text(row, sizeof row, " %6.0f%%",
+                     100.0 * count_within(records, n, kind, s, factors[f], &n_problems) / n_problems);
+        fold_row(&fold, row);
     }
 }
 
@@ -242,11 +249,12 @@ static void print_rows(const Fold *fold, const SolvedFile *solved, const char *n
     if ((int)strlen(name) > width) fprintf(fold->out, "%s\n", name);
     for (int k = 0; k < solved->n_results; k++) {
         const SolveResult *r = &solved->results[k];
-        char text[4500];
+        char text[4500], time[32];
+        time_text(r->seconds, time, sizeof time);
         snprintf(text, sizeof text, "%-*.4000s %-8s %-14s", width, k == 0 && (int)strlen(name) <= width ? name : "",
                  r->solver, solve_status_name(r->status));
         if (!isnan(r->error))
-            add_text(text, sizeof text, " %9.2e %9.2e %10ld %10.3g", r->error, r->error_rho, r->iterations, r->seconds);
+            add_text(text, sizeof text, " %9.2e %9.2e %10ld %10s", r->error, r->error_rho, r->iterations, time);
         if (r->answered != NULL) add_text(text, sizeof text, " %9s", r->answered);
         fold_row(fold, text);
     }
@@ -314,7 +322,7 @@ int solve_folder(const char *folder, const SolveOptions *o)
         char titles[160];
         tour.width = name_width(&tour.paths, folder);
         snprintf(titles, sizeof titles, "%-*s %-8s %-14s %9s %9s %10s %10s %9s", tour.width, "problem", "solver",
-                 "status", "error", "error_rho", "iterations", "seconds", "by");
+                 "status", "error", "error_rho", "iterations", "time", "by");
         fold_titles(&tour.fold, stdout, titles);
     }
     for (int k = 0; k < tour.paths.count && ok; k++)

@@ -34,11 +34,12 @@ static void print_head(FILE *out, const SolvedFile *solved, const SolveOptions *
 
 static void print_result(const Fold *fold, const SolvedFile *solved, const SolveResult *r)
 {
-    char text[300];
+    char text[300], time[32];
+    time_text(r->seconds, time, sizeof time);
     snprintf(text, sizeof text, "%-8s %-14s", r->solver, solve_status_name(r->status));
     if (!isnan(r->error))
-        add_text(text, sizeof text, " %9.2e %9.2e %10ld %10.3g %9.2e %9.2e", r->error, r->error_rho, r->iterations,
-                 r->seconds, r->violation, r->complementarity);
+        add_text(text, sizeof text, " %9.2e %9.2e %10ld %10s %9.2e %9.2e", r->error, r->error_rho, r->iterations, time,
+                 r->violation, r->complementarity);
     if (r->answered != NULL) add_text(text, sizeof text, " %9s", r->answered);
     if (r->status != SOLVED && r->worst >= 0 && solved->friction != NULL)
         add_text(text, sizeof text, "  worst: contact %d", r->worst);
@@ -81,7 +82,7 @@ void print_solved(FILE *out, const SolvedFile *solved, const SolveOptions *o)
     Fold fold;
     print_head(out, solved, o);
     snprintf(titles, sizeof titles, "%-8s %-14s %9s %9s %10s %10s %9s %9s %9s", "solver", "status", "error",
-             "error_rho", "iterations", "seconds", solved->friction != NULL ? "cone [Ns]" : "z<0",
+             "error_rho", "iterations", "time", solved->friction != NULL ? "cone [Ns]" : "z<0",
              solved->friction != NULL ? "r.u^ [J]" : "z.w", "by");
     fold_titles(&fold, out, titles);
     for (int k = 0; k < solved->n_results; k++)

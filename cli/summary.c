@@ -6,6 +6,7 @@
 #include <stiction/grains.h>
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,13 +44,6 @@ static double shown(double x)
     return fabs(x) < 1e-37 ? 0 : x;
 }
 
-static void print_worst(FILE *out, const char *label, double worst, const char *unit, double time)
-{
-    fprintf(out, "  %-22s %.3g%s", label, shown(worst), unit);
-    if (shown(worst) > 0) fprintf(out, " at t = %.6g s", time);
-    fputc('\n', out);
-}
-
 /* A label and a text that may have several lines. */
 static void print_row(FILE *out, const char *label, const char *text)
 {
@@ -57,50 +51,68 @@ static void print_row(FILE *out, const char *label, const char *text)
     print_wrapped_at(out, text, 25, 25);
 }
 
+PRINTF_LIKE(3, 4) static void print_fact(FILE *out, const char *label, const char *format, ...)
+{
+    char text[1000];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    print_row(out, label, text);
+}
+
+/* `where`: at what time, and at which object; printed unless the number is 0. */
+PRINTF_LIKE(5, 6)
+static void print_worst(FILE *out, const char *label, double worst, const char *unit, const char *where, ...)
+{
+    char text[1000] = "";
+    va_list arguments;
+    va_start(arguments, where);
+    if (shown(worst) > 0) vsnprintf(text, sizeof text, where, arguments);
+    va_end(arguments);
+    print_fact(out, label, "%.3g%s%s", shown(worst), unit, text);
+}
+
 static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
 {
     const st_Scene *scene = loaded->scene;
     const double end = loaded->def.end, time = st_system_time(loaded->system);
     const bool finished = tally->outcome == RUN_FINISHED;
-    fprintf(out, "  %-22s %s%s%s at t = %.10g s of %.10g s, %lld step%s\n", "run", tone(out, finished ? GREEN : RED),
-            outcome_name(tally->outcome), tone(out, PLAIN), time, end, tally->steps, plural(tally->steps));
-    fprintf(out, "  %-22s %d\n", "contacts at most", tally->max_contacts);
-    fprintf(out, "  %-22s %.3g m deep", "worst gap", shown(tally->worst_gap));
-    if (shown(tally->worst_gap) > 0)
-        fprintf(out, " at t = %.6g s, %.50s-%.50s", tally->worst_gap_time, body_name(scene, tally->worst_gap_a),
-                body_name(scene, tally->worst_gap_b));
-    fputc('\n', out);
+    print_fact(out, "run", "%s%s%s at t = %.10g s of %.10g s, %lld step%s", tone(out, finished ? GREEN : RED),
+               outcome_name(tally->outcome), tone(out, PLAIN), time, end, tally->steps, plural(tally->steps));
+    print_fact(out, "contacts at most", "%d", tally->max_contacts);
+    print_worst(out, "worst gap", tally->worst_gap, " m deep", " at t = %.6g s, %.50s-%.50s", tally->worst_gap_time,
+                body_name(scene, tally->worst_gap_a), body_name(scene, tally->worst_gap_b));
     if (tally->n_joints > 0) {
-        st_JointDef joint;
-        fprintf(out, "  %-22s %.3g m or rad", "worst joint error", shown(tally->worst_joint_error));
-        if (shown(tally->worst_joint_error) > 0 && st_scene_joint(scene, tally->worst_joint, &joint) == ST_OK)
-            fprintf(out, " at t = %.6g s, %.80s", tally->worst_joint_error_time, joint.name);
-        fputc('\n', out);
+        st_JointDef joint = {0};
+        const bool known = st_scene_joint(scene, tally->worst_joint, &joint) == ST_OK;
+        print_worst(out, "worst joint error", tally->worst_joint_error, " m or rad", " at t = %.6g s, %.80s",
+                    tally->worst_joint_error_time, known ? joint.name : "");
     }
-    fprintf(out, "  %-22s %.3g\n", "worst residual", shown(tally->worst_residual));
-    if (shown(tally->worst_residual) > 0)
-        fprintf(out, "  %-22s at t = %.6g s, %s\n", "", tally->worst_residual_time, tally->worst_island);
+    print_worst(out, "worst residual", tally->worst_residual, "", " at t = %.6g s, %s", tally->worst_residual_time,
+                tally->worst_island);
     if (shown(tally->worst_joint_residual) > 0)
-        print_worst(out, "worst joint residual", tally->worst_joint_residual, " m/s or rad/s",
+        print_worst(out, "worst joint residual", tally->worst_joint_residual, " m/s or rad/s", " at t = %.6g s",
                     tally->worst_joint_residual_time);
-    fprintf(out, "  %-22s %s%lld not converged%s, %lld fallback%s", "solver",
-            tone(out, tally->failures > 0 ? YELLOW : PLAIN), tally->failures, tone(out, PLAIN), tally->fallbacks,
-            plural(tally->fallbacks));
-    if (tally->failures > 0) fprintf(out, ": %.3g %% of the steps", share_of(tally, tally->failures));
-    fputc('\n', out);
+    if (tally->failures > 0)
+        print_fact(out, "solver", "%s%lld step%s not converged%s (%.3g %% of all), %lld fallback%s", tone(out, YELLOW),
+                   tally->failures, plural(tally->failures), tone(out, PLAIN), share_of(tally, tally->failures),
+                   tally->fallbacks, plural(tally->fallbacks));
+    else
+        print_fact(out, "solver", "all steps converged, %lld fallback%s", tally->fallbacks, plural(tally->fallbacks));
     if (tally->failures > 0 && loaded->def.effort == ST_EFFORT_BALANCED)
         print_row(out, "",
                   "these steps reached the work limit of effort balanced; set a tolerance to remove the limit");
     if (tally->repeated > 0)
-        fprintf(out, "  %-22s %lld step%s repeated: the first attempt gained energy without a source\n", "energy guard",
-                tally->repeated, plural(tally->repeated));
+        print_fact(out, "energy guard", "%lld step%s repeated: the first attempt gained energy without a source",
+                   tally->repeated, plural(tally->repeated));
     if (tally->drift_fallbacks > 0)
-        fprintf(out, "  %-22s %lld step%s did not converge and used drift gap for joints\n", "drift mean",
-                tally->drift_fallbacks, plural(tally->drift_fallbacks));
+        print_fact(out, "drift mean", "%lld step%s did not converge and used drift gap for joints",
+                   tally->drift_fallbacks, plural(tally->drift_fallbacks));
     if (tally->above_limit > 0)
-        fprintf(out, "  %-22s %s%lld step%s%s above %.3g: %.3g %%\n", "residual_limit", tone(out, RED),
-                tally->above_limit, plural(tally->above_limit), tone(out, PLAIN), tally->residual_limit,
-                share_of(tally, tally->above_limit));
+        print_fact(out, "residual_limit", "%s%lld step%s%s above %.3g: %.3g %%", tone(out, RED), tally->above_limit,
+                   plural(tally->above_limit), tone(out, PLAIN), tally->residual_limit,
+                   share_of(tally, tally->above_limit));
 }
 
 /* The initial state contradicts the initial velocity of a motion or a joint. */
@@ -138,8 +150,7 @@ static void print_collisions(FILE *out, const st_Scene *scene, const Tally *tall
     }
     if (tally->n_list > SHOWN_COLLISONS) add_text(text, sizeof text, ", ...");
     print_row(out, "collisions", text);
-    if (tally->transitions > 0)
-        fprintf(out, "  %-22s %lld (take-off, stick, slip)\n", "transitions", tally->transitions);
+    if (tally->transitions > 0) print_fact(out, "transitions", "%lld (take-off, stick, slip)", tally->transitions);
     if (tally->accumulations > 0) {
         snprintf(text, sizeof text, "in %lld step%s, first at %.6g s: the rest of these steps has no rebounds",
                  tally->accumulations, plural(tally->accumulations), tally->accumulated_time);
@@ -158,7 +169,7 @@ static void print_impacts(FILE *out, const Loaded *loaded, const Tally *tally)
                  tally->struck, plural(tally->struck));
         print_row(out, "impacts", text);
     }
-    if (tally->impact_gain > 0) fprintf(out, "  %-22s %.3g J added\n", "impacts", tally->impact_gain);
+    if (tally->impact_gain > 0) print_fact(out, "impacts", "%.3g J added", tally->impact_gain);
     if (tally->limited > 0) {
         char text[120];
         snprintf(text, sizeof text, "restitution was reduced in %lld impact%s that would have added energy",
@@ -178,11 +189,17 @@ static void print_energy(FILE *out, const Tally *tally)
     double start = tally->kinetic_start + tally->potential_start, end = tally->kinetic + tally->potential;
     const double scale = fmax(fmax(fabs(tally->potential_start), fabs(tally->potential)),
                               fmax(fmax(tally->kinetic, tally->kinetic_start), fabs(tally->work)));
-    fprintf(out, "  %-22s %13s %13s %13s\n", "energy [J]", "kinetic", "potential", "total");
-    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  start", without_rounding(tally->kinetic_start, scale),
-            without_rounding(tally->potential_start, scale), without_rounding(start, scale));
-    fprintf(out, "  %-22s %13.7g %13.7g %13.7g\n", "  end", without_rounding(tally->kinetic, scale),
-            without_rounding(tally->potential, scale), without_rounding(end, scale));
+    char text[160];
+    Fold fold;
+    snprintf(text, sizeof text, "  %-22s %13s %13s %13s", "energy [J]", "kinetic", "potential", "total");
+    fold_titles(&fold, out, text);
+    snprintf(text, sizeof text, "  %-22s %13.7g %13.7g %13.7g", "  start",
+             without_rounding(tally->kinetic_start, scale), without_rounding(tally->potential_start, scale),
+             without_rounding(start, scale));
+    fold_row(&fold, text);
+    snprintf(text, sizeof text, "  %-22s %13.7g %13.7g %13.7g", "  end", without_rounding(tally->kinetic, scale),
+             without_rounding(tally->potential, scale), without_rounding(end, scale));
+    fold_row(&fold, text);
     fprintf(out, "  %-22s ", tally->work != 0 ? "  rise less work, 1 step" : "  largest rise, 1 step");
     if (without_rounding(tally->largest_increase, scale) > 0)
         fprintf(out, "%13.3g at t = %.6g s\n", tally->largest_increase, tally->largest_increase_time);
@@ -208,9 +225,10 @@ static void print_time(FILE *out, const st_System *system, const Tally *tally)
     char wall[32], cpu[32], step[32];
     time_text(tally->wall, wall, sizeof wall), time_text(tally->cpu, cpu, sizeof cpu);
     time_text(tally->wall / fmax(1, (double)tally->steps), step, sizeof step);
-    fprintf(out, "  %-22s %s wall, %s CPU", "time", wall, cpu);
-    if (tally->steps > 0) fprintf(out, ", %s per step", step);
-    fputc('\n', out);
+    if (tally->steps > 0)
+        print_fact(out, "time", "%s wall, %s CPU, %s per step", wall, cpu, step);
+    else
+        print_fact(out, "time", "%s wall, %s CPU", wall, cpu);
     for (int i = 0; i < ST_N_PARTS; i++) {
         time_text(part[i], wall, sizeof wall);
         if (part[i] > 0)
@@ -293,7 +311,7 @@ static void print_bodies(FILE *out, const Loaded *loaded)
     uint32_t axes = free_axes(loaded->scene);
     Fold fold;
     if (n > MOST_BODIES) {
-        fprintf(out, "  %-22s %d bodies: see --json or -o FILE.csv\n", "final state", n);
+        print_fact(out, "final state", "%d bodies: see --json or -o FILE.csv", n);
         return;
     }
     for (int i = 1; i <= n; i++) {
@@ -357,7 +375,9 @@ static void print_overlaps(FILE *out, const Loaded *loaded)
 
 void print_summary(FILE *out, const Loaded *loaded, const Tally *tally, const Outputs *outputs)
 {
-    fprintf(out, "%s%s%s (%s)\n", tone(out, BOLD), loaded->name, tone(out, PLAIN), loaded->path);
+    const int columns = terminal_columns(out);
+    const bool fits = columns == 0 || strlen(loaded->name) + strlen(loaded->path) + 3 <= (size_t)columns;
+    fprintf(out, "%s%s%s%s(%s)\n", tone(out, BOLD), loaded->name, tone(out, PLAIN), fits ? " " : "\n  ", loaded->path);
     if (loaded->description[0] != '\0') print_wrapped(out, loaded->description, 2);
     fprintf(out, "  preset %s\n", loaded->def.preset);
     print_choices(out, &loaded->def, false, 4);

@@ -37,6 +37,20 @@ const char *tone(FILE *out, const char *code)
     return code;
 }
 
+/* Characters of a word that are visible: escape sequences take no room, and neither do later bytes of a character. */
+static int visible_length(const char *word, int bytes)
+{
+    int length = 0;
+    for (int k = 0; k < bytes; k++) {
+        if (word[k] == '\033')
+            while (k < bytes && word[k] != 'm')
+                k++;
+        else if (((unsigned char)word[k] & 0xc0) != 0x80)
+            length++;
+    }
+    return length;
+}
+
 void print_wrapped_at(FILE *out, const char *text, int at, int indent)
 {
     const int width = line_width(out);
@@ -50,17 +64,19 @@ void print_wrapped_at(FILE *out, const char *text, int at, int indent)
             word++;
             continue;
         }
-        const int length = (int)strcspn(word, " \n");
+        const int bytes = (int)strcspn(word, " \n"), length = visible_length(word, bytes);
         if (!first && column + 1 + length > width) {
             fputc('\n', out);
             column = 0;
             first = true;
         }
-        if (length > 0) {
-            column += fprintf(out, "%*s%.*s", !first ? 1 : column > 0 ? 0 : indent, "", length, word);
+        if (bytes > 0) {
+            const int blanks = !first ? 1 : column > 0 ? 0 : indent;
+            fprintf(out, "%*s%.*s", blanks, "", bytes, word);
+            column += blanks + length;
             first = false;
         }
-        word += length;
+        word += bytes;
         while (*word == ' ')
             word++;
     }

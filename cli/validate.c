@@ -22,7 +22,8 @@ static const Option options[] = {
     {"full", 0, OPTION_FLAG, NULL, "also run the long cases: an hour on an incline", offsetof(ValidateOptions, full)},
     {"quick", 0, OPTION_FLAG, NULL, "leave out a silo, an hourglass and a heap of grains, which take longest",
      offsetof(ValidateOptions, quick)},
-    {"only", 0, OPTION_TEXT, "ID", "run only this case", offsetof(ValidateOptions, only)},
+    {"only", 0, OPTION_TEXT, "WORD", "run only the case with this id (V4), or the cases with this word in their title",
+     offsetof(ValidateOptions, only)},
     {"json", 0, OPTION_FLAG, NULL, "print one JSON document instead of the table", offsetof(ValidateOptions, json)},
     {"markdown", 0, OPTION_FLAG, NULL, "print the page docs/validation.md", offsetof(ValidateOptions, markdown)},
 };
@@ -198,14 +199,16 @@ double sim_force(const Sim *sim)
 
 /* ---- printing ---------------------------------------------------------------------------------- */
 
-#define WIDE 107 /* columns of the table; on a narrower terminal quantities are on separate lines */
+#define WIDE   107 /* columns of the table; on a narrower terminal quantities are on separate lines */
+#define NARROW 80  /* columns: numbers of a narrower one are not indented */
 
 /* The quantity, in its column or on its line, and blanks up to the numbers. */
 static void print_quantity(const char *what)
 {
-    const bool narrow = terminal_columns(stdout) > 0 && terminal_columns(stdout) < WIDE;
-    if (narrow && what[0] != '\0') printf("    %s\n", what);
-    printf("    %-*s", narrow ? 18 : 52, narrow ? "" : what);
+    const int columns = terminal_columns(stdout) > 0 ? terminal_columns(stdout) : WIDE;
+    const bool narrow = columns < WIDE;
+    if (narrow && what[0] != '\0') print_wrapped(stdout, what, 4);
+    printf("%*s%-*s", columns < NARROW ? 2 : 4, "", !narrow ? 52 : columns < NARROW ? 0 : 18, narrow ? "" : what);
 }
 
 static void print_result(const Result *r)
@@ -220,14 +223,20 @@ static void print_result(const Result *r)
            tone(stdout, r->passed ? GREEN : RED), r->passed ? "ok" : "FAILED", plain);
 }
 
+static void print_title(const Case *of)
+{
+    char text[600];
+    snprintf(text, sizeof text, "%s%s  %s%s (%s)", tone(stdout, BOLD), of->id, of->title, tone(stdout, PLAIN),
+             of->source);
+    print_wrapped(stdout, text, 2);
+}
+
 static void print_table(const Check *check)
 {
     const Case *last = NULL;
     for (int k = 0; k < check->n; k++) {
         const Result *r = &check->result[k];
-        if (r->of != last)
-            printf("  %s%s  %s%s (%s)\n", tone(stdout, BOLD), r->of->id, r->of->title, tone(stdout, PLAIN),
-                   r->of->source);
+        if (r->of != last) print_title(r->of);
         print_result(r);
         last = r->of;
     }
@@ -339,22 +348,31 @@ static void print_document(const Check *check)
 
 /* ---- the command ------------------------------------------------------------------------------- */
 
+/* `word`: an id, or a part of a title; NULL: every case. */
+static bool is_wanted(const Case *c, const char *word)
+{
+    bool is_id = false;
+    for (const Case *other = validate_cases; other->id != NULL && word != NULL; other++)
+        is_id = is_id || strcmp(word, other->id) == 0;
+    return word == NULL || (is_id ? strcmp(word, c->id) == 0 : word[0] != '\0' && strstr(c->title, word) != NULL);
+}
+
 static int run_cases(Check *check)
 {
     const ValidateOptions *o = check->o;
     int n_cases = 0;
     double start = wall_seconds();
     for (const Case *c = validate_cases; c->id != NULL; c++) {
-        if (c->run == NULL || (o->only != NULL && strcmp(o->only, c->id) != 0)) continue;
+        if (c->run == NULL || !is_wanted(c, o->only)) continue;
         check->now = c;
         c->run(check);
         n_cases++;
     }
     if (n_cases == 0) {
-        char ids[1000] = "";
+        char cases[4000] = "";
         for (const Case *c = validate_cases; c->id != NULL; c++)
-            if (c->run != NULL) add_text(ids, sizeof ids, "%s%s", ids[0] != '\0' ? ", " : "", c->id);
-        return complain(STATUS_INPUT, "validate: there is no case \"%s\"; cases: %s", o->only, ids);
+            if (c->run != NULL) add_text(cases, sizeof cases, "%s%s %s", cases[0] != '\0' ? "; " : "", c->id, c->title);
+        return complain(STATUS_INPUT, "validate: there is no case \"%s\"; cases: %s", o->only, cases);
     }
     if (o->json)
         print_document(check);

@@ -80,6 +80,8 @@ static void lines_fit(void **state)
         {"compare", "incline"},
         {"converge", "sliding-block", "--halvings", "3..5"},
         {"validate", "--only", "V1"},
+        {"validate", "--only", "no such case"},
+        {"settings", "friction"},
         {"bench", "incline", "--runs", "1"},
         {"solve", "--all", "examples/problems/bars.hdf5"},
         {"solve", "examples/problems", "-t", "1e-3"},
@@ -94,7 +96,8 @@ static void lines_fit(void **state)
     for (size_t k = 0; k < sizeof commands / sizeof commands[0]; k++)
         for (int columns = 60; columns <= 120; columns += 20) {
             run_on_terminal(p, columns, commands[k]);
-            check_width(p, columns < 80 ? 80 : columns); /* below 80 nothing may be worse than at 80 */
+            /* only the path of a recorded scene may be wider, because it is one word */
+            check_width(p, strcmp(commands[k][0], "info") == 0 && columns < 80 ? 80 : columns);
         }
 }
 
