@@ -228,6 +228,7 @@ static int prepare(Run *run, const char *word)
     interrupt_begin();
     if (o->picture != NULL && st_picture_create(run->loaded.scene, &run->loaded.def, &run->picture, &err) != ST_OK)
         return complain(STATUS_INPUT, "%s", err.message);
+    st_picture_set_title(run->picture, run->loaded.name);
     if (o->recording != NULL && !open_recorder(run, &err)) return complain(STATUS_INPUT, "%s", err.message);
     if (o->log != NULL && (run->log = fopen(o->log, "a")) == NULL)
         return complain(STATUS_INPUT, "%s: cannot be written: %s", o->log, strerror(errno));

@@ -96,6 +96,8 @@ ST_API st_Status st_table_write(const char *path, const st_TableColumn *columns,
 typedef struct st_Picture st_Picture;
 /* Start a picture. The scene must outlive it. Free it with st_picture_destroy. */
 ST_API st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err);
+/* Set the heading, at most 120 bytes of UTF-8, which is copied; NULL: none. */
+ST_API void st_picture_set_title(st_Picture *picture, const char *title);
 /* Add the current state after a step. */
 ST_API st_Status st_picture_add(st_Picture *picture, const st_System *system, const st_StepInfo *info, st_Error *err);
 /* Write the picture to an SVG file. */

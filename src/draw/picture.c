@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stiction/io.h>
+#include <string.h>
 
 #define WIDTH       960.0 /* width of the page [px] */
 #define LEFT        70.0
@@ -33,6 +34,7 @@ struct st_Picture {
     sti_Track energies;
     bool *bare;  /* for each body: see sti_MotionDrawing */
     double *row; /* the newest row of poses, from which angles are continued */
+    char title[128];
 };
 
 st_Status st_picture_create(const st_Scene *scene, const st_SystemDef *def, st_Picture **out, st_Error *err)
@@ -88,6 +90,16 @@ void st_picture_destroy(st_Picture *picture)
     sti_track_free(&allocator, &picture->energies);
     sti_track_free(&allocator, &picture->poses);
     sti_free(&allocator, picture, 1, sizeof *picture);
+}
+
+void st_picture_set_title(st_Picture *picture, const char *title)
+{
+    if (picture == NULL) return;
+    size_t n = title != NULL ? strlen(title) : 0;
+    if (n > 120)
+        for (n = 120; n > 0 && ((unsigned char)title[n] & 0xc0) == 0x80;) /* whole characters */
+            n--;
+    snprintf(picture->title, sizeof picture->title, "%.*s", (int)n, title != NULL ? title : "");
 }
 
 /* The angle about the single free axis, continued from the last row so that whole turns are counted. */
@@ -246,8 +258,10 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" ",
             WIDTH, height, WIDTH, height);
     fputs("role=\"img\" font-family=\"Helvetica, Arial, 'DejaVu Sans', sans-serif\">\n"
-          "<title>A run: its motion, coordinates and energies</title>\n",
+          "<title>",
           file);
+    sti_write_xml(file, picture->title[0] != '\0' ? picture->title : "A run");
+    fputs(": its motion, coordinates and energies</title>\n", file);
     sti_svg(file, "<rect width=\"100%%\" height=\"100%%\" fill=\"%s\"/>\n", STI_PAPER);
 
     static const char *const keys[] = {"integrator", "law", "drift", "events"};
@@ -262,7 +276,9 @@ st_Status st_picture_write(const st_Picture *picture, const char *path, st_Error
     }
     snprintf(heading + length, sizeof heading - (size_t)length, "  \xc2\xb7  h = %s s",
              sti_number(word, picture->def.h, 6));
-    sti_svg_text(file, LEFT - 46, 34, 14, STI_START, STI_INK, heading);
+    const bool titled = picture->title[0] != '\0';
+    if (titled) sti_svg_text(file, LEFT - 46, 26, 16, STI_START, STI_INK, picture->title);
+    sti_svg_text(file, LEFT - 46, titled ? 45 : 34, titled ? 11 : 14, STI_START, titled ? STI_SOFT : STI_INK, heading);
     /* Writes the times of the drawing, light to dark, right-aligned above it. */
     int rows = sti_track_count(drawing.poses), frames = sti_motion_frames(&drawing);
     double right_end = WIDTH - RIGHT, t0 = sti_track_row(drawing.poses, 0)[0],

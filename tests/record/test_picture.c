@@ -90,6 +90,7 @@ static int setup(void **state)
     f->def.allocator = (st_Allocator){counted_alloc, counted_free, &f->allocations};
     check_ok(st_system_create(f->scene, &f->def, &f->system, &err), err);
     check_ok(st_picture_create(f->scene, &f->def, &f->picture, &err), err);
+    st_picture_set_title(f->picture, "a <b> & c");
     return 0;
 }
 
@@ -179,6 +180,8 @@ static void everything_is_drawn(void **state)
     Fixture *f = *state;
     take_steps(f, 50);
     write_and_read(f);
+    assert_non_null(strstr(f->text, "<title>a &lt;b&gt; &amp; c: "));
+    assert_int_equal(count(f->text, "a &lt;b&gt; &amp; c"), 2); /* and as the heading */
     check_xml(f->text);
     assert_int_equal(count(f->text, "class=\"frame\""), 12);
     assert_int_equal(count(f->text, "class=\"bar\""), 12);
