@@ -18,7 +18,8 @@
 extern "C" {
 #endif
 
-/* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity; `drive` changes it. */
+/* Arrays of the caller, copied. Bodies without mass (inverse_mass 0) keep their velocity; `drive` changes it. Absent
+ * ones (negative) are far away from all others and touch nothing; `present` changes that. */
 typedef struct sti_FlatDef {
     int n_bodies, n_spheres, n_walls, n_surfaces;
     const double *inverse_mass;  /* n_bodies [1/kg]                                             */
@@ -93,6 +94,10 @@ typedef struct sti_FlatDevice {
     st_Status (*put)(sti_FlatPile *pile, const double *q, const double *v, st_Error *err);
     /* Of bodies first .. first + n - 1. */
     st_Status (*get)(sti_FlatPile *pile, int first, int n, double *q, double *v, st_Error *err);
+    /* Bodies first .. first + n - 1 come or go: the sign of inverse_mass says which (sti_FlatDef). With their new
+     * state. NULL: not of several ranks. */
+    st_Status (*present)(sti_FlatPile *pile, int first, int n, const double *inverse_mass, const double *q,
+                         const double *v, st_Error *err);
     /* The state as the last step began. */
     st_Status (*before)(sti_FlatPile *pile, double *q, double *v, st_Error *err);
     /* Velocities of the driven bodies in the next step, 6 of each, as in `put`. */

@@ -324,7 +324,7 @@ static bool is_round(const sti_FlatDef *def)
     }
     for (int b = 0; b < def->n_bodies; b++) {
         const double *J = def->inertia + (int64_t)6 * b;
-        if (!(def->inverse_mass[b] > 0)) continue;
+        if (def->inverse_mass[b] == 0) continue;
         if (J[0] != J[1] || J[0] != J[2] || J[3] != 0 || J[4] != 0 || J[5] != 0) return false;
     }
     return true;
@@ -495,7 +495,7 @@ static st_Status make_bodies(sti_FlatPile *pile, const sti_FlatDef *def, st_Erro
     double *inverse = (double *)sti_alloc(&pile->allocator, 6 * n + 1, sizeof(double));
     st_Status status = agree(pile, inverse != NULL ? ST_OK : out_of_memory(pile, 0, err), err);
     for (int64_t b = 0; b < n && status == ST_OK; b++)
-        if (def->inverse_mass[b] > 0) invert(def->inertia + 6 * b, inverse + 6 * b);
+        if (def->inverse_mass[b] != 0) invert(def->inertia + 6 * b, inverse + 6 * b);
     if (status == ST_OK)
         status = is_shared(pile) ? share_model(pile, def, inverse, err) : put_bodies(pile, def, inverse, err);
     sti_free(&pile->allocator, inverse, 6 * n + 1, sizeof(double));
@@ -559,6 +559,15 @@ static st_Status flat_get(sti_FlatPile *pile, int first, int n, double *q, doubl
     if (is_shared(pile)) return gather_state(pile, pile->f.q, pile->f.v, first, n, q, v, err);
     device_get(pile, q, pile->f.q + (int64_t)7 * first, (int64_t)7 * n * (int64_t)sizeof(double));
     device_get(pile, v, pile->f.v + (int64_t)6 * first, (int64_t)6 * n * (int64_t)sizeof(double));
+    return device_fault(pile, err);
+}
+
+static st_Status flat_present(sti_FlatPile *pile, int first, int n, const double *inverse_mass, const double *q,
+                              const double *v, st_Error *err)
+{
+    put_doubles(pile, pile->f.inverse_mass + first, inverse_mass, n);
+    put_doubles(pile, pile->f.q + (int64_t)7 * first, q, (int64_t)7 * n);
+    put_doubles(pile, pile->f.v + (int64_t)6 * first, v, (int64_t)6 * n);
     return device_fault(pile, err);
 }
 

@@ -188,6 +188,6 @@ static void device_repeat(sti_FlatPile *pile, void (*work)(sti_FlatPile *))
 
 #include "device/flat_step.h"
 
-const sti_FlatDevice sti_flat_host = {
-    "host",    flat_create,   flat_destroy,  flat_put,          flat_get,    flat_before, flat_drive,
-    flat_step, flat_contacts, flat_impulses, flat_put_impulses, flat_couple, flat_deepest};
+const sti_FlatDevice sti_flat_host = {"host",        flat_create,       flat_destroy, flat_put,    flat_get,
+                                      flat_present,  flat_before,       flat_drive,   flat_step,   flat_contacts,
+                                      flat_impulses, flat_put_impulses, flat_couple,  flat_deepest};

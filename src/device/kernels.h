@@ -190,7 +190,8 @@ typedef struct sti_Flat {
     bool rolling; /* some surface has rolling or spinning friction                                         */
     bool moving;  /* some wall moves, or its surface does                                                  */
     bool bounces; /* some surface has restitution                                                         */
-    double *inverse_mass, *inverse_inertia, *inertia; /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes); 0: fixed */
+    /* 1, 6, 6 per body (xx yy zz xy xz yz, body axes). inverse_mass 0: fixed; negative: absent */
+    double *inverse_mass, *inverse_inertia, *inertia;
     int *sphere_body, *sphere_surface;
     double *sphere_centre, *sphere_radius; /* in the body                                                  */
     double *sphere_own; /* 4 per sphere, without a table of surfaces: friction, rolling, spinning, restitution     */
@@ -272,6 +273,11 @@ typedef struct sti_Flat {
 STI_KERNEL bool flat_mine(const sti_Flat *f, int b)
 {
     return f->owner == NULL || (b >= 0 && f->owner[b] == f->rank);
+}
+
+STI_KERNEL bool flat_absent(const sti_Flat *f, int b)
+{
+    return f->inverse_mass[b] < 0;
 }
 
 /* w* with (J - [a]x) w* = J w, a = h J w: the gyroscopic term, which never adds energy (docs/methods.md 2). */
@@ -526,8 +532,9 @@ STI_KERNEL void flat_sphere(int s, const sti_Flat *f)
     for (int k = 0; k < 3; k++)
         f->cell[(int64_t)3 * s + k] = flat_floor(x[k] / cell);
     double *bounds = f->bounds + (int64_t)6 * s;
+    const bool absent = flat_absent(f, b);
     for (int k = 0; k < 3; k++)
-        bounds[k] = x[k], bounds[k + 3] = x[k];
+        bounds[k] = absent ? 1e300 : x[k], bounds[k + 3] = absent ? -1e300 : x[k];
     if (((*f->levels >> level) & 1) == 0) STI_ATOMIC_OR(f->levels, 1ULL << level);
 }
 
@@ -917,6 +924,7 @@ STI_KERNEL int flat_near(int s, const sti_Flat *f, int64_t at)
     const bool mine = flat_mine(f, a);
     sti_FlatPoint point;
     int n = 0;
+    if (flat_absent(f, a)) return 0; /* others are too far away to find it */
     for (int k = 0; !mine && k < 3; k++)
         if (x[k] + f->width[s] < f->region[k] || x[k] - f->width[s] > f->region[k + 3]) return 0;
     double cell = f->smallest_cell;

@@ -16,6 +16,7 @@
 #include "base/tolerance.h"
 #include "grains/grains.h"
 #include "grains/random.h"
+#include "step/on_device.h"
 #include "step/sleep.h"
 
 #include <stiction/query.h>
@@ -154,6 +155,15 @@ static st_Status create_flow(const sti_Model *model, const sti_State *state, sti
     return sti_measures_create(model, work, err);
 }
 
+bool sti_flow_watches(const st_Scene *scene)
+{
+    bool any = scene->n_inlets + scene->n_outlets > 0;
+    for (int k = 0; k < scene->n_measures; k++)
+        any = any || scene->measure[k].type == ST_MEASURE_FLOW || scene->measure[k].type == ST_MEASURE_ACCELERATION ||
+              scene->measure[k].type == ST_MEASURE_ANGULAR_ACCELERATION;
+    return any;
+}
+
 st_Status sti_flow_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err)
 {
     const st_Scene *scene = model->world->scene;
@@ -243,32 +253,52 @@ static void set_presence(const sti_Model *model, sti_StepWork *work, bool back)
     }
 }
 
+static void put_body(const sti_FlowChange *change, double *q)
+{
+    double *p = q + (ptrdiff_t)STI_BODY_Q * (change->body - 1);
+    vec3_store(p, change->pose.p);
+    p[3] = change->pose.q.w, p[4] = change->pose.q.x, p[5] = change->pose.q.y, p[6] = change->pose.q.z;
+}
+
+static void put_velocity(const sti_World *world, const sti_FlowChange *change, double *v)
+{
+    const sti_Body *body = &world->body[change->body];
+    const double full[6] = {change->velocity.x, change->velocity.y, change->velocity.z, 0, 0, 0};
+    for (int d = 0; d < body->n_dofs; d++)
+        v[body->v_first + d] = full[body->dof[d]];
+}
+
+/* The step finds their contacts. */
+static st_Status apply_on_device(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
+{
+    const sti_Flow *flow = work->flow;
+    set_presence(model, work, false);
+    model->world->collider.asked = false;
+    for (int k = 0; k < flow->n_changes; k++) {
+        put_body(&flow->change[k], state->q);
+        put_velocity(model->world, &flow->change[k], state->v);
+        STI_TRY(sti_device_present(model, state, work, flow->change[k].body, err));
+    }
+    return ST_OK;
+}
+
 /* Bodies that sleep beside one that changes wake; then it is elsewhere. */
 static st_Status apply_changes(const sti_Model *model, sti_State *state, sti_StepWork *work, st_Error *err)
 {
-    const sti_World *world = model->world;
     const sti_Flow *flow = work->flow;
     double *q = work->q_new;
+    if (work->on_device != NULL) return apply_on_device(model, state, work, err);
     for (int k = 0; k < flow->n_changes; k++)
         STI_TRY(sti_wake_now(model, state, work, flow->change[k].body, err));
     memcpy(q, state->q, (size_t)model->n_q * sizeof *q);
-    for (int k = 0; k < flow->n_changes; k++) {
-        const sti_FlowChange *change = &flow->change[k];
-        double *p = q + (ptrdiff_t)STI_BODY_Q * (change->body - 1);
-        vec3_store(p, change->pose.p);
-        p[3] = change->pose.q.w, p[4] = change->pose.q.x, p[5] = change->pose.q.y, p[6] = change->pose.q.z;
-    }
+    for (int k = 0; k < flow->n_changes; k++)
+        put_body(&flow->change[k], q);
     set_presence(model, work, false);
     const st_Status status = sti_bodies_moved(model, state, work, q, flow->marked, err);
     if (status != ST_OK) set_presence(model, work, true);
     STI_TRY(status);
-    for (int k = 0; k < flow->n_changes; k++) {
-        const sti_FlowChange *change = &flow->change[k];
-        const sti_Body *body = &world->body[change->body];
-        const double full[6] = {change->velocity.x, change->velocity.y, change->velocity.z, 0, 0, 0};
-        for (int d = 0; d < body->n_dofs; d++)
-            state->v[body->v_first + d] = full[body->dof[d]];
-    }
+    for (int k = 0; k < flow->n_changes; k++)
+        put_velocity(model->world, &flow->change[k], state->v);
     state->history.known = false; /* schemes of more than one step start anew */
     return ST_OK;
 }

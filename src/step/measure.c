@@ -11,7 +11,8 @@
  *     strong, chain  share of the contacts whose force is above the mean; grains in the largest cluster that these
  *                    connect, over all: near 1 if force chains percolate (Radjai et al. 1998)
  *
- * Forces are the impulses of the last step, including impacts, over its length: a mean over the step. */
+ * Forces are the impulses of the last step, including impacts, over its length: a mean over the step. After a step that
+ * was cancelled or failed they are not known (NaN). */
 #include "step/flow.h"
 
 #include "grains/grains.h"
@@ -21,6 +22,7 @@
 #include <stdlib.h>
 
 #define REPOSE_RINGS 16 /* around the axis of a heap */
+#define BULK_FORCES  7  /* bulk: this value and those after it follow from forces */
 
 typedef struct Value {
     const char *name, *unit;
@@ -248,6 +250,18 @@ void sti_measures_after_step(const sti_Model *model, sti_State *state, sti_StepW
 
 /* ---- bulk --------------------------------------------------------------------------------------------- */
 
+/* The time over which the impulses of the last step act; 0: there are none. */
+static double impulse_time(const sti_StepWork *work)
+{
+    return work->on_device != NULL ? sti_device_force_time(work) : sti_force_time(work);
+}
+
+/* Has the system moved, but does not know the impulses of its last step? */
+static bool has_forgotten(const sti_State *state, const sti_StepWork *work)
+{
+    return !state->fresh && (work->on_device != NULL ? !work->device_has_state : work->step.problem.n_v == 0);
+}
+
 /* On b, in the mean over the step, with impacts. */
 static st_Vec3 mean_force(const st_ContactReport *c, double h)
 {
@@ -267,7 +281,7 @@ typedef struct Carrier {
 static st_Status list_carriers(const sti_Model *model, const sti_State *state, const sti_StepWork *work,
                                const st_RegionDef *region, Carrier **out, int *n, int64_t *capacity, st_Error *err)
 {
-    const double h = sti_force_time(work);
+    const double h = impulse_time(work);
     *n = 0;
     for (int k = 0; k < sti_contact_count(work) && h > 0; k++) {
         st_ContactReport c;
@@ -378,6 +392,8 @@ static st_Status measure_bulk(const sti_Model *model, const sti_State *state, co
                                  n > 0 ? (double)strong / n : 0,
                                  number > 0 ? cluster / number : 0};
         memcpy(out, values, sizeof values);
+        for (size_t k = BULK_FORCES; has_forgotten(state, work) && k < sizeof values / sizeof *values; k++)
+            out[k] = NAN;
     }
     sti_free(a, room, 2 * (int64_t)world->n_bodies, sizeof *room);
     STI_RELEASE(a, carrier, capacity);
@@ -407,7 +423,7 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
     case ST_MEASURE_BULK:
         return measure_bulk(&system->model, &system->state, &system->work, measure, of, values, err);
     case ST_MEASURE_WALL: {
-        const double h = sti_force_time(&system->work);
+        const double h = impulse_time(&system->work);
         const st_Vec3 about = sti_pose(system->state.q, of->wall).p;
         st_Vec3 force = {0, 0, 0}, torque = {0, 0, 0};
         double contacts = 0;
@@ -426,6 +442,8 @@ st_Status st_system_measure(const st_System *system, int index, double *values, 
         }
         const double sums[] = {force.x, force.y, force.z, norm(force), torque.x, torque.y, torque.z, contacts};
         memcpy(values, sums, sizeof sums);
+        for (size_t k = 0; has_forgotten(&system->state, &system->work) && k < sizeof sums / sizeof *sums; k++)
+            values[k] = NAN;
     } break;
     case ST_MEASURE_REPOSE: {
         /* The tops of grains in rings about the region's z axis: the angle of the line through those between a fifth

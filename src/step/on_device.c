@@ -14,6 +14,7 @@
 #include "step/on_device.h"
 #include "collide/narrow/support.h"
 #include "device/flat_pile.h"
+#include "step/flow.h"
 #include "step/impulses.h"
 #include "step/integrate/integrate.h"
 #include "step/mechanisms.h"
@@ -108,9 +109,15 @@ static st_Status check_world(const st_SystemDef *def, const sti_World *world, co
     for (int k = 0; k < scene->n_excluded; k++)
         if (d->part[scene->excluded[k].a] == STI_PART_GRAIN || d->part[scene->excluded[k].b] == STI_PART_GRAIN)
             return refuse_on_device(def, err, "a pair of bodies that do not touch, one of which is a grain", "");
-    if (scene->n_inlets > 0) return refuse_on_device(def, err, "inlet", scene->inlet[0].name);
-    if (scene->n_outlets > 0) return refuse_on_device(def, err, "outlet", scene->outlet[0].name);
-    if (scene->n_measures > 0) return refuse_on_device(def, err, "measure", scene->measure[0].name);
+    if (scene->n_inlets + scene->n_outlets > 0) {
+        const bool in = scene->n_inlets > 0;
+        const char *name = in ? scene->inlet[0].name : scene->outlet[0].name;
+        if (def->ranks != NULL && def->ranks->size > 1)
+            return refuse_on_device(def, err, in ? "on several ranks, inlet" : "on several ranks, outlet", name);
+        for (int b = 1; b < world->n_bodies; b++)
+            if (d->part[b] == STI_PART_MECHANISM)
+                return refuse_on_device(def, err, in ? "beside mechanisms, inlet" : "beside mechanisms, outlet", name);
+    }
     if (world->adheres) return refuse_on_device(def, err, "adhesion", "");
     if (world->stribeck) return refuse_on_device(def, err, "friction that depends on speed", "");
     if (world->slender) return refuse_on_device(def, err, "friction by direction", "");
@@ -305,13 +312,20 @@ static int surface_of(const sti_World *world, int shape)
     return world->values.surfaces.kind != NULL ? world->values.surfaces.kind[shape] : 0;
 }
 
+/* As the device has it: 0 of walls and mechanisms, negative of absent grains. */
+static double inverse_mass_of(const sti_World *world, const sti_OnDevice *d, int b)
+{
+    const double inverse = 1 / world->values.body[b].mass;
+    return d->part[b] != STI_PART_GRAIN ? 0 : sti_is_absent(world, b) ? -inverse : inverse;
+}
+
 static void fill_arrays(const sti_Model *model, const sti_State *state, const sti_OnDevice *d, const Arrays *to)
 {
     const sti_World *world = model->world;
     const st_Scene *scene = world->scene;
     for (int b = 1; b < world->n_bodies; b++) {
         const sti_BodyMass *of = &world->values.body[b];
-        to->inverse_mass[b - 1] = d->part[b] != STI_PART_GRAIN ? 0 : 1 / of->mass;
+        to->inverse_mass[b - 1] = inverse_mass_of(world, d, b);
         memcpy(to->inertia + (int64_t)6 * (b - 1), of->inertia, sizeof of->inertia);
     }
     for (int i = 0; i < d->n_spheres; i++) {
@@ -774,6 +788,42 @@ static st_Status fetch_driven(const sti_Model *model, const sti_State *state, co
     return ST_OK;
 }
 
+/* Bodies that come and go before a step, and measures that compare its start with its end. All bodies and all of
+ * their presence were put on the device if it had another state. */
+static st_Status begin_flow(const sti_Model *model, sti_State *state, sti_StepWork *work, bool afresh, st_Error *err)
+{
+    sti_OnDevice *d = work->on_device;
+    const sti_World *world = model->world;
+    if (afresh && world->scene->n_inlets + world->scene->n_outlets > 0) {
+        double *inverse = sti_alloc(&model->allocator, world->n_bodies, sizeof *inverse);
+        if (inverse == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
+        for (int b = 1; b < world->n_bodies; b++)
+            inverse[b - 1] = inverse_mass_of(world, d, b);
+        const st_Status status = d->device->present(d->pile, 0, d->n_bodies, inverse, d->q, d->v, err);
+        sti_free(&model->allocator, inverse, world->n_bodies, sizeof *inverse);
+        STI_TRY(status);
+    }
+    STI_TRY(sti_device_fetch(model, state, work, err));
+    STI_TRY(sti_flow_step(model, state, work, err));
+    if (work->flow->n_changes > 0) {
+        double kinetic, potential;
+        STI_TRY(sti_energies(model, state, work, &kinetic, &potential, err));
+        state->works.given += kinetic + potential - d->energy;
+        d->energy = kinetic + potential;
+    }
+    sti_measures_before_step(model, state, work);
+    return ST_OK;
+}
+
+st_Status sti_device_present(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int body,
+                             st_Error *err)
+{
+    const sti_OnDevice *d = work->on_device;
+    const double inverse = inverse_mass_of(model->world, d, body);
+    return d->device->present(d->pile, body - 1, 1, &inverse, state->q + (int64_t)STI_BODY_Q * (body - 1),
+                              state->v + model->world->body[body].v_first, err);
+}
+
 /* st_system_step on a device. A state that is not from the last step is copied to the device first. Without mechanisms
  * the new state stays there until it is read. If the step fails, the state is restored on the host. */
 st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork *work, double h, st_StepInfo *info,
@@ -802,6 +852,8 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
         if (d->n_start > 0 && !state->fresh && d->device->put_impulses != NULL)
             STI_TRY(d->device->put_impulses(d->pile, d->start, d->n_start, d->h_start, err));
     }
+    const bool watched = work->flow != NULL && sti_flow_watches(world->scene);
+    if (watched) STI_TRY(begin_flow(model, state, work, afresh, err));
     work->device_has_state = false;
     const double before = state->t, end = sti_next_time(state, h);
     double kinetic, potential;
@@ -904,6 +956,9 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
         info->solve.converged = info->solve.converged && beside->solve.converged;
     }
     sti_lap(work, ST_PART_SOLVE);
+    if (!watched) return ST_OK;
+    STI_TRY(sti_device_fetch(model, state, work, err));
+    sti_measures_after_step(model, state, work);
     return ST_OK;
 }
 
@@ -954,6 +1009,11 @@ void sti_device_start_from(sti_StepWork *work, const void *impulses, int64_t n, 
 }
 
 /* ---- contacts ---------------------------------------------------------------------------------------- */
+
+double sti_device_force_time(const sti_StepWork *work)
+{
+    return work->device_has_state ? work->on_device->h : 0;
+}
 
 int sti_device_contact_count(const sti_StepWork *work)
 {

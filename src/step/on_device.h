@@ -15,7 +15,12 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
  * velocities calls this first. If the device fails, those of grains become NaN. */
 st_Status sti_device_fetch(const sti_Model *model, const sti_State *state, const sti_StepWork *work, st_Error *err);
 
+/* The body came or went: its presence, place and velocity of the host become those of the device. */
+st_Status sti_device_present(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int body,
+                             st_Error *err);
+
 /* Reports of the last step. */
+double sti_device_force_time(const sti_StepWork *work); /* its length; 0: there was none */
 int sti_device_contact_count(const sti_StepWork *work);
 st_Status sti_device_contact(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                              st_ContactReport *out);
