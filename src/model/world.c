@@ -87,7 +87,7 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
     const st_Scene *scene = world->scene;
     for (int k = 0; k < scene->n_shapes; k++)
         world->slender = world->slender || sti_shape_def(scene, k)->friction_across > 0;
-    double volume = 0, angle = 0;
+    double volume = 0, angle = 0, tension = 0;
     for (int k = 0; k < scene->n_materials + scene->n_material_pairs; k++) {
         const st_SurfaceLaw *more =
             k < scene->n_materials ? &scene->material[k].more : &scene->material_pair[k - scene->n_materials].more;
@@ -97,9 +97,15 @@ static st_Status compile(sti_World *world, sti_Before *before, st_Error *err)
         if (more->liquid_volume > 0) world->liquid = true;
         volume = fmax(volume, more->liquid_volume); /* NaN: not given */
         angle = fmax(angle, more->wetting_angle);
+        tension = fmax(tension, more->surface_tension);
         world->adheres = world->adheres || more->adhesion > 0 || more->adhesion_pressure > 0 || world->liquid;
         world->stribeck = world->stribeck || more->stribeck_speed > 0;
     }
+    for (int k = 0; world->liquid && !(tension > 0) && k < scene->n_materials; k++)
+        if (scene->material[k].more.liquid_volume > 0)
+            return sti_fail(err, ST_ERR_ARGUMENT,
+                            "material \"%s\": liquid_volume is %g, and no material has a surface_tension",
+                            scene->material[k].name, scene->material[k].more.liquid_volume);
     for (int k = 0; k < scene->n_forces; k++)
         world->adheres = world->adheres || scene->force[k].adhesion;
     world->collider.least_margin = fmax(world->collider.least_margin, sti_rupture_gap(volume, angle));

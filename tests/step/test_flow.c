@@ -245,14 +245,9 @@ static void test_refusals(void **state)
         "{\"bodies\": [{\"name\": \"a1\", \"mass\": 1, \"inertia\": 1}], \"outlets\": [{\"name\": \"sink\", "
         "\"bodies\": \"b*\", \"region\": {\"type\": \"half-space\"}}]}",
         "no body has such a name");
-    st_SystemDef def;
-    st_System *system = NULL;
-    st_Error err = {0};
-    st_Scene *scene = scene_of(SHOWER, &def, NULL);
-    def.device = ST_DEVICE_FLAT;
-    assert_int_equal(st_system_create(scene, &def, &system, &err), ST_ERR_UNSUPPORTED);
-    assert_non_null(strstr(err.message, "inlet \"drop\""));
-    st_scene_destroy(scene);
+    check_no_system("{\"materials\": [{\"name\": \"wet\", \"liquid_volume\": 1e-9}], \"bodies\": [{\"mass\": 1, "
+                    "\"inertia\": 1}]}",
+                    "material \"wet\": liquid_volume is 1e-09, and no material has a surface_tension");
     check_refused("{\"inlets\": [{\"region\": {\"type\": \"sphere\", \"radius\": 1}, \"number\": 5, " BALL "}]}", 1,
                   "inlets/0: has neither \"rate\" nor \"mass_rate\"");
     check_refused("{\"inlets\": [{\"region\": {\"type\": \"sphere\", \"radius\": 1}, \"rate\": 5, " BALL "}]}", 1,
