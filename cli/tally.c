@@ -21,8 +21,8 @@ double next_step(double time, double h, double end)
 bool tally_start(Tally *tally, const Loaded *loaded, st_StepInfo *info, st_Error *err)
 {
     st_Flaw flaw[64];
-    const int n = st_system_flaws(loaded->system, flaw, 64);
     *tally = (Tally){.n_joints = st_scene_joint_count(loaded->scene)};
+    const int n = tally->n_joints > 0 ? st_system_flaws(loaded->system, flaw, 64) : 0; /* of joints are looked at */
     for (int k = 0; k < n && k < 64; k++)
         if (flaw[k].kind == ST_FLAW_SPEED && flaw[k].size > tally->start_jump)
             tally->start_jump = flaw[k].size, tally->start_joint = flaw[k].joint;

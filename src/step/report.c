@@ -497,8 +497,8 @@ double st_system_deepest(const st_System *system, st_BodyId *a, st_BodyId *b)
         depth = sti_device_deepest(&system->model, &system->state, &system->work, &first.index1, &second.index1);
     if (a != NULL) *a = first;
     if (b != NULL) *b = second;
-    if (depth > 0) return depth;
-    for (int c = 0; system != NULL && c < system->work.here.n_contacts; c++) {
+    if (system == NULL || system->work.on_device != NULL) return depth;
+    for (int c = 0; c < system->work.here.n_contacts; c++) {
         const sti_ContactEntry *entry = &system->work.here.contact[c];
         if (!(-entry->gap > depth)) continue;
         depth = -entry->gap;

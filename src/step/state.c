@@ -16,11 +16,17 @@ static st_Status check_numbers(const char *what, const double *x, int n, st_Erro
 }
 
 /* Evaluates rows and contacts at a new state. ahead: contacts are found for a step of this length; 0: for none. If the
- * next step finds contacts again, their rows are not computed here: those of a pile need more memory than its state. */
+ * next step finds contacts again, their rows are not computed here: those of a pile need more memory than its state.
+ * A device finds the contacts itself; they are needed here only to correct or refuse the initial state. */
 static st_Status look_around(const sti_Model *model, sti_State *state, sti_StepWork *work, double t, const double *q,
                              const double *v, double ahead, st_Error *err)
 {
     const double margin = ahead > 0 ? sti_margin(model) : fmax(model->def.margin, model->def.active_gap);
+    if (model->def.device != ST_DEVICE_NONE && model->rigid && model->def.initial == ST_INITIAL_KEEP) {
+        sti_row_buffer_clear_contacts(&work->trial);
+        model->world->collider.asked = false; /* shapes are elsewhere now */
+        return sti_evaluate_constraints(model, work, &work->trial, t, q, err);
+    }
     if (sti_speculative(model))
         STI_TRY(sti_evaluate_ahead(model, state, work, &work->trial, t, q, margin, ahead, v, NULL, err));
     else

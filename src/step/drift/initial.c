@@ -184,9 +184,13 @@ int st_system_flaws(const st_System *system, st_Flaw *out, int room)
 {
     if (system == NULL || !system->model.rigid || (out == NULL && room > 0)) return 0;
     const sti_World *world = system->model.world;
-    const st_Sink *here = &system->work.here;
+    sti_StepWork *work = (sti_StepWork *)&system->work; /* its rows of the present state are computed on demand */
+    st_Sink *here = &work->here;
     int n = 0;
-    if (sti_device_fetch(&system->model, &system->state, &system->work, NULL) != ST_OK) return 0;
+    if (sti_device_fetch(&system->model, &system->state, work, NULL) != ST_OK) return 0;
+    if (work->on_device != NULL && sti_evaluate(&system->model, &system->state, work, here, system->state.t,
+                                                system->state.q, system->model.def.margin, NULL) != ST_OK)
+        return 0;
     for (int c = 0; c < here->n_contacts; c++) { /* sorted by id: contacts of two shapes are adjacent */
         const sti_ContactEntry *entry = &here->contact[c];
         if (!(-entry->gap > STI_CONSISTENT) || sti_limit_joint(entry->id) >= 0) continue;
