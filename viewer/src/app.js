@@ -432,7 +432,7 @@ export class App {
     if (c.open) return this.contactCard.replaceChildren(who, el("div", {}, "no contact now"));
     const share = c.share == null ? "" : c.share > 0.995 ? "at the limit: it slides, or is about to" : `${Math.round(100 * c.share)} % of what friction can hold: it sticks`;
     const meter = el("meter", { min: 0, max: 1, low: 0.7, high: 0.95, optimum: 0, value: Math.min(1, c.share ?? 0), "aria-label": "Share of the friction limit" });
-    this.contactCard.replaceChildren(who, el("div", {}, `normal ${short(c.normal)} N, friction ${short(c.tangent)} N${c.mu == null ? "" : ` of ${short(Math.max(0, c.mu * c.normal))} N (μ\u00a0${short(c.mu)})`}`), ...(c.share == null ? [] : [meter, el("div", {}, share)]));
+    this.contactCard.replaceChildren(who, el("div", {}, `normal ${short(c.normal)} N`), el("div", {}, `friction ${short(c.tangent)} N${c.mu == null ? "" : ` of ${short(Math.max(0, c.mu * c.normal))} N (μ ${short(c.mu)})`}`), ...(c.share == null ? [] : [meter, el("div", {}, share)]));
   }
 
   tick(now) {

@@ -78,7 +78,7 @@ export class Plots {
   }
 
   card(spec) {
-    const log = this.logs.get(spec.key) ?? spec.log ?? false, card = { spec, log, hovered: null };
+    const log = this.logs.get(spec.key) ?? spec.log ?? false, card = { spec, log, hovered: null, most: largest(spec.curves) };
     const switchLog = () => { this.logs.set(spec.key, !log); this.show(this.cards.map((c) => c.spec)); };
     const tools = el("div.plotbar", {},
       el("button", { type: "button", title: "Logarithmic axis", "aria-pressed": log, onclick: switchLog }, "log"),
@@ -144,7 +144,8 @@ export class Plots {
     let lo = 0, hi = time.length - 1;
     while (lo < hi) { const mid = (lo + hi + 1) >> 1; time[mid] <= t + 1e-12 ? (lo = mid) : (hi = mid - 1); }
     if (card.hovered != null && lo < time.length - 1 && time[lo + 1] - t < t - time[lo]) lo++;
-    card.values.forEach((b, k) => (b.textContent = short(curves[k].values[lo])));
+    const rounding = card.log ? 0 : 1e-12 * card.most;
+    card.values.forEach((b, k) => { const x = curves[k].values[lo]; b.textContent = short(Math.abs(x) < rounding ? 0 : x); });
   }
 
   // Dragged over a stretch of time: all plots show that stretch.
@@ -207,10 +208,12 @@ export class Plots {
   }
 }
 
+// Of all values, by size.
+const largest = (curves) => curves.reduce((most, c) => Array.prototype.reduce.call(c.values, (x, y) => (Math.abs(y) > x ? Math.abs(y) : x), most), 0);
+
 // Is any of these energies more than rounding of the total ones?
 function counts(values, total) {
-  const most = (list) => Array.prototype.reduce.call(list, (x, y) => Math.max(x, Math.abs(y)), 0);
-  return values != null && most(values) > 1e-6 * most(total);
+  return values != null && largest([{ values }]) > 1e-6 * largest([{ values: total }]);
 }
 
 export function runPlots(run) {
