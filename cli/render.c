@@ -195,7 +195,7 @@ static int check(Render *render)
     render->film = has_ending(o->output, ".mp4") || has_ending(o->output, ".gif");
     const char *slash = strrchr(o->output, '/'), *name = slash != NULL ? slash + 1 : o->output;
     if (!render->single && !render->film && strchr(name, '.') != NULL &&
-        !output_named(o->output, endings, "; of a folder for frames in /"))
+        !output_named(o->output, endings, "; a folder for frames ends in /"))
         return STATUS_INPUT;
     render->width = 1280;
     render->height = 720;
