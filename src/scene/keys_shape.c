@@ -105,7 +105,7 @@ static const sti_Key shape_keys[] = {
     {"touches", STI_VALUE_BITS, STI_ANY, 0, STI_FINITE, FIELD(Shape, mask), "", "groups that it collides with", "all",
      NULL},
     {"color", STI_VALUE_COLOR, STI_ANY, 0, STI_FINITE, FIELD(Shape, color), "",
-     "in pictures: red, green, blue and, if given, opacity. Planes keep the colour of floors", "by body", NULL},
+     "in pictures: red, green, blue and, if given, opacity", "by body", NULL},
 };
 
 static const char *shape_word(int variant)

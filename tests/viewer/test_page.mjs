@@ -477,12 +477,19 @@ await t.close();
 { // meshes that begin alike and are as long in the file are not one and the same
   const wedge = (top) => ({ type: "mesh", points: [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, top]], triangles: [[0, 2, 1], [0, 1, 3], [0, 3, 2], [1, 2, 3]] });
   const two = [wedge(1), wedge(2)].map((mesh, k) => ({ position: [3 * k, 0, 0], mass: 1, inertia: 1, shapes: [mesh] }));
-  writeScene("wedges.json", { simulation: { h: 0.01, end: 0.02, gravity: [0, 0, 0] }, bodies: [...two, { ...two[0], position: [6, 0, 0] }] });
+  writeScene("wedges.json", { simulation: { h: 0.01, end: 0.02, gravity: [0, 0, 0] }, ground: [{ type: "plane", position: [0, 0, -1], color: "#336699" }], bodies: [...two, { ...two[0], position: [6, 0, 0], shapes: [{ ...wedge(1), color: "#cc0000" }] }] });
   stiction(program, "run", file("wedges.json"), "-o", file("wedges.h5"), "-q");
   stiction(program, "report", file("wedges.h5"), "-o", file("wedges.html"));
   const wedges = await open(browser, url("wedges.html"));
   const groups = await wedges.page.evaluate(() => stiction.picture.groups.map((g) => { g.geometry.computeBoundingBox(); const { max, min } = g.geometry.boundingBox; return [g.count, Math.round(max.z - min.z)]; }));
   assert.deepEqual(groups.sort(), [[1, 2], [2, 1]], "each mesh is drawn as itself, and those that are the same, once");
+  const colours = await wedges.page.evaluate(() => {
+    const { picture } = stiction, out = [];
+    for (const { instanceColor: { array }, userData: { items } } of picture.groups) items.forEach(({ body }, k) => body === 3 && out.push("#" + picture.accent.clone().fromArray(array, 4 * k).getHexString()));
+    for (const dark of [true, false]) stiction.setTheme(dark), out.push("#" + picture.floors[0].material.color.getHexString());
+    return out;
+  });
+  assert.deepEqual(colours, ["#cc0000", "#336699", "#336699"], "colours are those of the file, in light and dark");
   await wedges.close();
   console.log("ok: meshes are told apart");
 }

@@ -16,7 +16,7 @@ const KNOBS = {
 const UNITS = { rolling_friction: "m", spinning_friction: "m", young: "Pa", torque: "N m", density: "kg/m³", mass: "kg", radius: "m" }; // the same in every object
 const MOST_KNOBS = 8;
 // Settings for scenes that are far from real time with their own settings.
-const LIGHTER = { hourglass: { preset: "real-time", h: 0.005, tolerance: 0.02 }, drum: { preset: "real-time", h: 0.004, tolerance: 0.01 } };
+const LIGHTER = { hourglass: { preset: "real-time", h: 0.005, tolerance: 0.02 }, drum: { preset: "real-time", h: 0.004, tolerance: 0.01 }, hopper: { preset: "real-time", h: 0.0025, tolerance: 0.02 } };
 
 async function unpack(id) {
   const stream = new Blob([bytesOfBase64(document.querySelector(id).textContent)]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -601,6 +601,7 @@ export class Picture {
     off.x = Math.round(off.x / (10 * step)) * 10 * step, off.y = Math.round(off.y / (10 * step)) * 10 * step;
     floor.userData.local = new THREE.Matrix4().compose(v(s.p).add(off.applyQuaternion(q)), q, new THREE.Vector3(1, 1, 1));
     floor.userData.body = s.body;
+    floor.userData.colour = s.color?.slice(0, 7); // as the scene has it, else one of the theme
     floor.userData.under = [v(s.p), normal];
     if (!this.run.live) this.seeThrough(floor, this.run.positions);
     floor.matrixAutoUpdate = false;
@@ -1045,8 +1046,9 @@ export class Picture {
     this.accent = new THREE.Color(dark ? "#ffe14a" : "#e5007e");
     this.edge.material.colour.value.copy(this.accent);
     for (const floor of this.floors) {
-      floor.material.color.set(dark ? "#3a424c" : "#f0f1ef");
-      floor.material.userData.line.value.set(dark ? "#6b7886" : "#a3abb0");
+      const own = floor.userData.colour && new THREE.Color(floor.userData.colour), line = floor.material.userData.line.value;
+      floor.material.color.set(own ?? (dark ? "#3a424c" : "#f0f1ef"));
+      own ? line.set(own.getHSL({}).l > 0.4 ? "#000000" : "#ffffff").lerp(own, 0.65) : line.set(dark ? "#6b7886" : "#a3abb0");
     }
     this.dotMaterial.color.set(dark ? "#ffffff" : "#1d242b"), this.dotBehind.color.copy(this.dotMaterial.color);
     this.pale.set(dark ? "#6b6f76" : "#b3aea6");
