@@ -26,12 +26,12 @@ struct sti_OnDevice {
     int n_spheres, n_walls;
     int64_t shape_room, wall_room;
     int *sphere_shape, *wall_shape; /* the world's shapes; of walls, and then of the triangles of meshes  */
-    double *q, *v;                  /* 7 and 6 per body, fixed ones too                              */
+    double *v;                      /* 6 per body, fixed ones too; used if the state has another order      */
     int n_contacts;
     unsigned char *hit; /* by body: an impact of the last step reaches it                           */
     double energy;      /* of the state on the device [J]                                                */
     bool away;          /* the host has an older state, except of time and driven bodies                              */
-    double *q_before, *v_before; /* as the last step began, fetched with the contacts; as `q` and `v`       */
+    double *q_before, *v_before; /* as the last step began, fetched with the contacts; 7 and 6 per body */
     bool fetched;                /* `contact` and those two are of the last step                            */
     sti_FlatContact *contact;
     int64_t contact_capacity;
@@ -513,7 +513,6 @@ void sti_device_destroy(const sti_Model *model, sti_StepWork *work)
     sti_free(a, d->hit, d->n_bodies + 1, sizeof *d->hit);
     sti_free(a, d->q_before, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
     sti_free(a, d->v_before, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
-    sti_free(a, d->q, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     sti_free(a, d->v, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     STI_RELEASE(a, d->contact, d->contact_capacity);
     STI_RELEASE(a, d->impulse, d->impulse_capacity);
@@ -586,7 +585,6 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     d->hit = sti_alloc(a, d->n_bodies + 1, sizeof *d->hit);
     d->q_before = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q_before);
     d->v_before = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v_before);
-    d->q = sti_alloc(a, (int64_t)7 * d->n_bodies + 1, sizeof *d->q);
     d->v = sti_alloc(a, (int64_t)6 * d->n_bodies + 1, sizeof *d->v);
     for (int k = 0; d->sphere_shape != NULL && d->wall_shape != NULL && k < world->scene->n_shapes; k++) {
         const int b = world->scene->shape_body[k];
@@ -614,8 +612,8 @@ st_Status sti_device_create(const sti_Model *model, const sti_State *state, sti_
     sti_FlatNode *node = sti_alloc(a, nodes + 1, sizeof *node);
     status = sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies on a device", d->n_bodies);
     if (d->sphere_shape != NULL && d->wall_shape != NULL && d->hit != NULL && d->q_before != NULL &&
-        d->v_before != NULL && d->q != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL &&
-        hull != NULL && triangle != NULL && node != NULL) {
+        d->v_before != NULL && d->v != NULL && numbers != NULL && ints != NULL && wall != NULL && hull != NULL &&
+        triangle != NULL && node != NULL) {
         const struct {
             double **at;
             int64_t count;
@@ -675,6 +673,20 @@ static void gather_velocities(const sti_World *world, const double *from, double
 {
     for (int b = 1; b < world->n_bodies; b++)
         if (world->body[b].n_dofs == 6) memcpy(v + world->body[b].v_first, from + 6 * (int64_t)(b - 1), 6 * sizeof *v);
+}
+
+/* The inverse of it; mechanisms are at rest on the device. Without them and fixed bodies the state has the same order.
+ */
+static const double *velocities_of_all(const sti_Model *model, const sti_State *state, const sti_OnDevice *d)
+{
+    const sti_World *world = model->world;
+    if (d->mechanisms == NULL && model->n_v == 6 * d->n_bodies) return state->v;
+    for (int b = 1; b < world->n_bodies; b++)
+        for (int k = 0; k < 6; k++)
+            d->v[6 * (int64_t)(b - 1) + k] = d->part[b] != STI_PART_MECHANISM && world->body[b].n_dofs == 6
+                                                 ? state->v[world->body[b].v_first + k]
+                                                 : 0;
+    return d->v;
 }
 
 /* Motion of driven bodies in the step: velocities that lead from their positions to the targets of their motors. */
@@ -799,7 +811,8 @@ static st_Status begin_flow(const sti_Model *model, sti_State *state, sti_StepWo
         if (inverse == NULL) return sti_fail(err, ST_ERR_MEMORY, "out of memory for %d bodies", world->n_bodies - 1);
         for (int b = 1; b < world->n_bodies; b++)
             inverse[b - 1] = inverse_mass_of(world, d, b);
-        const st_Status status = d->device->present(d->pile, 0, d->n_bodies, inverse, d->q, d->v, err);
+        const st_Status status =
+            d->device->present(d->pile, 0, d->n_bodies, inverse, state->q, velocities_of_all(model, state, d), err);
         sti_free(&model->allocator, inverse, world->n_bodies, sizeof *inverse);
         STI_TRY(status);
     }
@@ -842,13 +855,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
         STI_TRY(sti_device_fetch(model, state, work, err));
         STI_TRY(sti_energies(model, state, work, &all_kinetic, &all_potential, err));
         d->energy = all_kinetic + all_potential;
-        memcpy(d->q, state->q, (size_t)d->n_bodies * 7 * sizeof *d->q);
-        for (int b = 1; b < world->n_bodies; b++)
-            for (int k = 0; k < 6; k++)
-                d->v[6 * (int64_t)(b - 1) + k] = d->part[b] != STI_PART_MECHANISM && world->body[b].n_dofs == 6
-                                                     ? state->v[world->body[b].v_first + k]
-                                                     : 0;
-        STI_TRY(d->device->put(d->pile, d->q, d->v, err));
+        STI_TRY(d->device->put(d->pile, state->q, velocities_of_all(model, state, d), err));
         if (d->n_start > 0 && !state->fresh && d->device->put_impulses != NULL)
             STI_TRY(d->device->put_impulses(d->pile, d->start, d->n_start, d->h_start, err));
     }
@@ -873,7 +880,7 @@ st_Status sti_device_step(const sti_Model *model, sti_State *state, sti_StepWork
     sti_cancel_end(model, state, work, status, err);
     const bool moved = status == ST_OK;
     if (moved && !(flat.fastest <= model->def.speed_limit)) { /* which one? */
-        status = d->device->get(d->pile, 0, d->n_bodies, d->q, d->v, err);
+        status = d->device->get(d->pile, 0, d->n_bodies, d->q_before, d->v, err);
         if (status == ST_OK) gather_velocities(model->world, d->v, work->v_new);
         if (status == ST_OK) status = sti_check_velocity(model, state, work, work->v_new, end, err);
     }
@@ -1275,16 +1282,21 @@ st_Status sti_device_spring(const sti_StepWork *work, int index, st_SpringReport
     return st_system_spring(sti_mechanisms_system(work->on_device->mechanisms), (st_SpringId){index + 1}, out);
 }
 
+static bool is_driven(const sti_OnDevice *d, int joint)
+{
+    bool driven = false;
+    for (int k = 0; k < d->n_driven; k++)
+        driven = driven || d->driven_joint[k] == joint;
+    return driven;
+}
+
 st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out)
 {
     const sti_OnDevice *d = work->on_device;
     const sti_World *world = model->world;
     const sti_Joint *joint = &world->joint[index];
-    bool driven = false;
-    for (int k = 0; k < d->n_driven; k++)
-        driven = driven || d->driven_joint[k] == index;
-    if (!driven && work->device_has_state && d->mechanisms != NULL)
+    if (!is_driven(d, index) && work->device_has_state && d->mechanisms != NULL)
         return st_system_joint(sti_mechanisms_system(d->mechanisms), (st_JointId){index + 1}, frame, out);
     out->error = joint_error_at(model, state, index);
     for (int k = 0; k < d->n_driven && work->device_has_state; k++) {
@@ -1314,5 +1326,23 @@ st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const
         out->torque = scale(1 / d->h, out->angular_impulse);
         out->motor = motor / d->h;
     }
+    return ST_OK;
+}
+
+st_Status sti_device_joint_means(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                                 double *motor, double *limit)
+{
+    const sti_OnDevice *d = work->on_device;
+    const sti_Joint *joint = &model->world->joint[index];
+    st_JointReport r;
+    *motor = *limit = 0;
+    if (!work->device_has_state) return ST_OK;
+    if (!is_driven(d, index)) {
+        if (d->mechanisms == NULL) return ST_OK;
+        const st_System *beside = sti_mechanisms_system(d->mechanisms);
+        return sti_joint_means(&beside->model, &beside->state, &beside->work, index, motor, limit);
+    }
+    STI_TRY(sti_joint_report(model, state, work, index, ST_FRAME_A, &r));
+    *motor = dot(joint->type == ST_JOINT_REVOLUTE ? r.angular_impulse : r.impulse, joint->frame_a[2]) / d->h;
     return ST_OK;
 }

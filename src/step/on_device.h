@@ -32,6 +32,9 @@ st_Status sti_device_loads(const sti_Model *model, const sti_State *state, const
 /* Sets error, impulses and forces of a joint in `out`, and leaves the other members unchanged. */
 st_Status sti_device_joint(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
                            st_Frame frame, st_JointReport *out);
+/* As sti_joint_means. */
+st_Status sti_device_joint_means(const sti_Model *model, const sti_State *state, const sti_StepWork *work, int index,
+                                 double *motor, double *limit);
 /* The same for the forces of a spring. */
 st_Status sti_device_spring(const sti_StepWork *work, int index, st_SpringReport *out);
 

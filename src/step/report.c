@@ -292,10 +292,11 @@ st_Status sti_joint_means(const sti_Model *model, const sti_State *state, const 
                           double *motor, double *limit)
 {
     st_JointReport r;
+    if (work->on_device != NULL) return sti_device_joint_means(model, state, work, index, motor, limit);
     STI_TRY(sti_joint_report(model, state, work, index, ST_FRAME_WORLD, &r));
     *motor = r.motor;
     *limit = r.limit;
-    if (work->on_device != NULL || work->step.problem.n_v == 0) return ST_OK;
+    if (work->step.problem.n_v == 0) return ST_OK;
     sti_JointImpulse i[2] = {[STI_IMPACT] = {.motor = 0}};
     const sti_StageEnds ends = ends_of_step(work);
     STI_TRY(sti_in_sums(work) ? sti_joint_impulses_of_step(model, work, &ends, index, i)

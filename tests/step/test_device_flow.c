@@ -153,6 +153,44 @@ static void a_column_is_measured(void **state)
     }
 }
 
+/* A motor holds a tray (M) on a rail or, by a lever, on an axle, and a ball (m) falls on it. The ball is at rest at the
+ * start and at the end, so the mean of the motor's force is (M + m) g, and that of its torque g times the levers; the
+ * impact of the landing is a part of it. */
+static void motors_feel_impacts(void **state)
+{
+    (void)state;
+    const double M = 3, m = 0.5, g = 9.81, arm = 0.4;
+    for (int turns = 0; turns < 2; turns++) {
+        World w;
+        begin(&w);
+        w.def.tolerance = 1e-9;
+        w.def.max_iterations = 2000;
+        st_JointDef joint = st_joint_def(turns == 1 ? ST_JOINT_REVOLUTE : ST_JOINT_PRISMATIC);
+        joint.b = add_body(&w, st_box_def(0.2, 0.2, 0.05), (st_Vec3){arm, 0, 0}, (st_Vec3){0, 0, 0}, M);
+        joint.point = (st_Vec3){0, 0, 0};
+        joint.axis = turns == 1 ? (st_Vec3){0, -1, 0} : (st_Vec3){0, 0, 1}; /* lifts the tray */
+        joint.motor.type = ST_MOTOR_SPEED;
+        joint.name = "holder";
+        check_ok(st_scene_add_joint(w.scene, &joint, NULL, &w.err), w.err);
+        add_body(&w, st_sphere_def(0.1), (st_Vec3){arm, 0, 0.4}, (st_Vec3){0, 0, 0}, m);
+        st_MeasureDef measure = st_measure_def(ST_MEASURE_MOTOR);
+        measure.joint = "holder";
+        check_ok(st_scene_add_measure(w.scene, &measure, &w.err), w.err);
+        start(&w);
+        double sum = 0, most = 0;
+        const int n = 240;
+        for (int k = 0; k < n; k++) {
+            steps(&w, 1);
+            sum += measured(&w, 0, "value");
+            most = fmax(most, measured(&w, 0, "value"));
+        }
+        const double lever = turns == 1 ? arm : 1;
+        check_close(sum / n, (M + m) * g * lever, 1e-6 * (M + m) * g * lever);
+        assert_true(most > 2 * (M + m) * g * lever); /* the landing */
+        end(&w);
+    }
+}
+
 /* Balls are poured on a plate, roll off and are removed below it. */
 static void pour(World *w, int threads)
 {
@@ -239,9 +277,8 @@ static void what_is_not_supported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(grains_fall_through),
-        cmocka_unit_test(a_column_is_measured),
-        cmocka_unit_test(the_bits_are_the_same),
+        cmocka_unit_test(grains_fall_through),   cmocka_unit_test(a_column_is_measured),
+        cmocka_unit_test(motors_feel_impacts),   cmocka_unit_test(the_bits_are_the_same),
         cmocka_unit_test(what_is_not_supported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
