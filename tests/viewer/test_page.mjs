@@ -365,6 +365,12 @@ const tests = {
     assert.ok(!got.text.includes("NaN") && got.text.includes("not in the scene"), got.text);
   },
 
+  // Thirty blue and green balls, and a crate.
+  async "the one that is different looks different"({ page }) {
+    const warm = await page.evaluate(() => stiction.run.model.bodies.map((b, k) => (({ r, g, b }) => r > b + 0.2 && r > g)(stiction.picture.tints()(k + 1))));
+    assert.deepEqual(warm.map((x, k) => (x ? k + 1 : 0)).filter(Boolean), [31]);
+  },
+
   async "follows a body"({ page }) {
     const shift = await page.evaluate(() => { stiction.setTime(0); stiction.select(31); stiction.setFollow(true); const a = stiction.picture.controls.target.x; stiction.setTime(0.5); const b = stiction.picture.controls.target.x; stiction.select(0); return [b - a, stiction.run.bodySeries(31).x[stiction.run.frameAt(0.5)] - stiction.run.bodySeries(31).x[0]]; });
     assert.ok(Math.abs(shift[0] - shift[1]) < 0.02 && Math.abs(shift[0]) > 0.05, shift.join(" "));

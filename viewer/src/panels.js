@@ -67,7 +67,7 @@ export function bodiesPanel(run, onSelect) {
     run.model.bodies.forEach((b, k) => b.name.toLowerCase().includes(word) && found.push(k + 1));
     list.replaceChildren(...found.slice(0, MOST).map((id) => {
       const b = run.model.bodies[id - 1], dot = el("i");
-      dot.style.background = `#${bodyColour(b.fixed ? 0 : id, run.nBodies).getHexString()}`;
+      dot.style.background = `#${bodyColour(id, run).getHexString()}`;
       return el("button", { type: "button", "aria-pressed": id === selected, onclick: () => onSelect(id === selected ? 0 : id) }, dot, b.name, el("small", {}, b.fixed ? "fixed" : `${number(b.mass, 4)} kg`));
     }));
     if (found.length > MOST) list.append(el("p.hint", {}, `and ${count(found.length - MOST)} more: type a part of the name`));

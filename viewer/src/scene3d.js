@@ -13,9 +13,23 @@ const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
 const quat = (a) => new THREE.Quaternion(a[1], a[2], a[3], a[0]); // w first in files
 
-export function bodyColour(body, count) {
-  if (body === 0) return new THREE.Color("#9aa3ad");
+// The ball that hits a wall, the trunk of a robot: bodies of a kind that few have, or much larger than others of their kind.
+function oddOnes(run) {
+  const kinds = new Map(), sizes = new Map(), { bodies, shapes } = run.model, odd = new Set();
+  for (const s of shapes) if (s.body > 0 && !kinds.has(s.body)) kinds.set(s.body, s.type), sizes.set(s.body, s.radius ?? (s.half ? Math.hypot(...s.half) : s.length ?? 0));
+  for (const kind of new Set(kinds.values())) {
+    const of = [...kinds].filter(([, k]) => k === kind).map(([body]) => body), median = of.map((b) => sizes.get(b)).sort((a, b) => a - b)[of.length >> 1];
+    for (const body of of) if (of.length < 0.25 * bodies.length || sizes.get(body) > 2 * median) odd.add(body);
+  }
+  return odd.size < 0.3 * bodies.length ? odd : new Set();
+}
+
+export function bodyColour(body, run) {
+  const count = run.nBodies;
+  if (body === 0 || run.model.bodies[body - 1].fixed) return new THREE.Color("#9aa3ad");
   if (count <= PALETTE.length) return new THREE.Color(PALETTE[(body - 1) % PALETTE.length]);
+  run.odd ??= oddOnes(run);
+  if (run.odd.has(body)) return new THREE.Color(body % 2 ? "#f2a31b" : "#eec443");
   const k = (body * 0.61803398875) % 1; // many bodies: neighbours differ, and all colours fit together
   return new THREE.Color().setHSL(0.54 + 0.16 * Math.sin(6.2832 * k), 0.58 + 0.3 * k, 0.53 + 0.11 * Math.cos(21 * k));
 }
@@ -745,7 +759,7 @@ export class Picture {
         for (let i = 0; i < s.x.length; i++) points[3 * i] = s.x[i], points[3 * i + 1] = s.y[i], points[3 * i + 2] = s.z[i];
         const g = new THREE.BufferGeometry();
         g.setAttribute("position", new THREE.BufferAttribute(points, 3));
-        const line = new THREE.Line(g, new THREE.LineBasicMaterial({ color: bodyColour(body, this.n), transparent: true, opacity: 0.9 }));
+        const line = new THREE.Line(g, new THREE.LineBasicMaterial({ color: bodyColour(body, this.run), transparent: true, opacity: 0.9 }));
         line.frustumCulled = false;
         this.trails.set(body, line), this.trailGroup.add(line);
       }
@@ -1008,7 +1022,7 @@ export class Picture {
   // The colour of a body whose shapes have none in the scene: its own, or by speed or load.
   tints() {
     if (this.colouring === "body") {
-      this.own ??= Array.from({ length: this.n + 1 }, (_, b) => (b > 0 && this.model.bodies[b - 1].fixed ? bodyColour(0, 1) : bodyColour(b, this.n)));
+      this.own ??= Array.from({ length: this.n + 1 }, (_, b) => bodyColour(b, this.run));
       return (b) => this.own[b];
     }
     const value = this.colouring === "speed" ? this.run.speeds(this.time) : this.loads(), colour = new THREE.Color();
