@@ -9,6 +9,7 @@ const MANY = 2000; // bodies: more are drawn without effects that cost time per 
 const TRIANGLES = [400000, 20000, 10000]; // of all round shapes, by level of quality
 const CROWD = 700; // bodies: with more, contacts and forces are off at the start
 const PALETTE = ["#3f7fe8", "#f2a31b", "#23ab83", "#e0559c", "#46b6ee", "#ec6a3c", "#9274ec", "#b9b02c"];
+const GLASS = new THREE.Color("#b4c4d2"); // of vessels: their contents keep their colours
 const UP = new THREE.Vector3(0, 1, 0), X = new THREE.Vector3(1, 0, 0);
 const v = (a) => new THREE.Vector3(a[0], a[1], a[2]);
 const quat = (a) => new THREE.Quaternion(a[1], a[2], a[3], a[0]); // w first in files
@@ -1012,7 +1013,7 @@ export class Picture {
     const tint = this.tints(), plain = this.colouring === "body";
     for (const mesh of this.groups) {
       mesh.userData.items.forEach((item, k) => {
-        const own = (plain && item.own) || tint(item.body);
+        const own = (plain && (item.own || (mesh.userData.glass && GLASS))) || tint(item.body);
         mesh.setColorAt(k, item.body === this.selected && item.body > 0 ? own.clone().lerp(this.accent, 0.25) : own);
       });
       if (mesh.instanceColor) mesh.instanceColor.needsUpdate = true;
