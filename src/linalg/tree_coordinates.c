@@ -85,19 +85,24 @@ typedef struct Link {
     bool turns;                     /* a hinge or ball, with XK and XP                                      */
     bool shares;                    /* the frame of its parent. Then there is no X                          */
     int depth;                      /* links of its frame from the first one to it                         */
+    int run;                        /* the first of the links up from it whose coordinates come just before its own, in
+                                       its frame: from there on S_of has them side by side                       */
     Row3 XK[3], XP[3];              /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
-    bool is_body;                   /* its block of A is [m, 0; 0, I], in full                              */
-    Row3 K[3], P[3];                /* velocities of the block from those of the frame: v = V + K W, w = P W          */
-    Six S[MOST];                    /* columns                                                            */
-    Row6 A[MOST];  /* in its frame, of all that it carries                                            */
-    Six f;         /* likewise                                                           */
-    Six d, p;      /* in its frame: velocity for y = 0, within its joint and altogether              */
-    Six own_p;     /* the latter of its block                                            */
-    Row6 Z[MOST];  /* articulated: inv(L) S'A_c with D = L diag(pivots) L'                 */
-    Six L_D[MOST]; /* L below its diagonal, 1 over the pivots on it                     */
-    Six z;         /* inv(L) u                                                        */
-    Six V;         /* velocity in its frame: expand                                       */
+    bool is_free;                   /* a link without rows, whose Q, X and d are known                          */
+    bool is_body;                   /* its block of A is [m, 0; 0, I]                                       */
+    int n_masses;                   /* its block of A in the last problem: so many numbers, in full or its diagonal   */
+    double masses[MOST * MOST];
+    Row3 K[3], P[3]; /* velocities of the block from those of the frame: v = V + K W, w = P W          */
+    Six S[MOST];     /* columns                                                            */
+    Row6 A[MOST];    /* in its frame, of all that it carries                                            */
+    Six f;           /* likewise                                                           */
+    Six d, p;        /* in its frame: velocity for y = 0, within its joint and altogether              */
+    Six own_p;       /* the latter of its block                                            */
+    Row6 Z[MOST];    /* articulated: inv(L) S'A_c with D = L diag(pivots) L'                 */
+    Six L_D[MOST];   /* L below its diagonal, 1 over the pivots on it                     */
+    Six z;           /* inv(L) u                                                        */
+    Six V;           /* velocity in its frame: expand                                       */
 } Link;
 
 /* A soft row on one coordinate, a spring or damper of a joint: x y + Cb l + g = 0 is a part of T'AT and f. */
@@ -172,6 +177,7 @@ struct sti_TreeCoordinates {
     int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
     bool open;        /* for problems without contacts alone: no memory for T'AT                   */
+    bool is_sparse;   /* blocks of trees in A have numbers on their paths alone, and each problem sets these   */
     double *A, *f, *y;
     double *lightness;          /* n_y: 1 over the diagonal of T'AT                                          */
     double *stiffness;          /* n_y: E, where no matrix is made                                          */
@@ -179,6 +185,8 @@ struct sti_TreeCoordinates {
     double *own_mass;           /* ... and that diagonal                                                     */
     double *row;                /* n_y: a row being made; 0 between                                         */
     sti_Wide *rows;             /* n_y: four rows being made; 0 between                                     */
+    double *S_of;               /* 6 x pitch: S of all coordinates, number by number                            */
+    int pitch;                  /* n_y and some, to read four numbers anywhere                                */
     int *touched;               /* n_y: where they have numbers                                             */
     int *seen;                  /* by reduced block: the last row that touched it                           */
     int n_seen;                 /* rows so far                                                              */
@@ -278,6 +286,8 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
     }
     t->block_of = sti_alloc(allocator, n_v + 1, sizeof *t->block_of);
     t->rows = sti_alloc(allocator, n_v + 1, sizeof *t->rows);
+    t->pitch = n_v + STI_WIDTH;
+    t->S_of = sti_alloc(allocator, (int64_t)MOST * t->pitch, sizeof *t->S_of);
     t->touched = sti_alloc(allocator, n_v + 1, sizeof *t->touched);
     t->diagonal = sti_alloc(allocator, n + 1, sizeof *t->diagonal);
     t->start = sti_alloc(allocator, n + 1, sizeof *t->start);
@@ -288,7 +298,7 @@ st_Status sti_tree_coordinates_create(const st_Allocator *allocator, const sti_T
         ok = ok && *by_velocity[k] != NULL;
     }
     if (!ok || t->block_of == NULL || t->diagonal == NULL || t->start == NULL || t->numbers == NULL ||
-        t->rows == NULL || t->touched == NULL) {
+        t->rows == NULL || t->touched == NULL || t->S_of == NULL) {
         sti_tree_coordinates_destroy(t);
         return no_memory(err);
     }
@@ -332,6 +342,7 @@ void sti_tree_coordinates_destroy(sti_TreeCoordinates *t)
     sti_free(&a, t->block_of, n_v + 1, sizeof *t->block_of);
     sti_free(&a, t->rows, n_v + 1, sizeof *t->rows);
     sti_free(&a, t->touched, n_v + 1, sizeof *t->touched);
+    sti_free(&a, t->S_of, (int64_t)MOST * (n_v + STI_WIDTH), sizeof *t->S_of);
     for (size_t k = 0; k < sizeof by_block / sizeof by_block[0]; k++)
         sti_free(&a, by_block[k], n + 1, sizeof *by_block[k]);
     sti_free(&a, t->link, t->n_links + 1, sizeof *t->link);
@@ -609,6 +620,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     const st_Problem *P = t->problem;
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+    if (link->is_free) return true; /* as in the last problem */
     Six R[MOST_ROWS] = {{0}}, Z[MOST];
     double z[MOST];
     memset(link->R_a, 0, sizeof link->R_a);
@@ -641,6 +653,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
             add6(-link->Q[s][i], Z[s], link->X[i]);
         add6(-z[s], link->Q[s], link->d);
     }
+    link->is_free = link->of.n_rows == 0;
     return true;
 }
 
@@ -811,14 +824,28 @@ STI_INLINE void set_shared_frame(Link *link, const Link *parent)
     velocity_of_frame(link, link->p, link->own_p);
 }
 
-/* Frames, S, d and p, from the roots to the leaves. */
-STI_CLONES static void set_frames(sti_TreeCoordinates *t)
+/* Its coordinates among those of others. */
+STI_INLINE void spread_link(sti_TreeCoordinates *t, int k)
+{
+    Link *link = &t->link[k];
+    const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
+    const bool next =
+        parent != NULL && link->shares && !parent->plain && parent->first_y + parent->n_y == link->first_y;
+    link->run = next ? parent->run : k;
+    for (int c = 0; c < link->n_y; c++)
+        for (int i = 0; i < MOST; i++)
+            t->S_of[i * t->pitch + link->first_y + c] = link->S[c][i];
+}
+
+/* Frames, S, d and p, from the roots to the leaves. Matrices need S of all coordinates side by side. */
+STI_CLONES static void set_frames(sti_TreeCoordinates *t, bool with_matrix)
 {
     for (int k = 0; k < t->n_links; k++) {
         Link *link = &t->link[k];
         const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
         if (parent != NULL && link->shares) {
             set_shared_frame(link, parent);
+            if (with_matrix) spread_link(t, k);
             continue;
         }
         for (int i = 0; i < 3; i++) /* a frame of its own */
@@ -844,6 +871,7 @@ STI_CLONES static void set_frames(sti_TreeCoordinates *t)
             link->p[i] += dot6(x, parent->p);
         }
         memcpy(link->own_p, link->p, sizeof link->p);
+        if (with_matrix) spread_link(t, k);
     }
 }
 
@@ -990,9 +1018,7 @@ STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, b
 {
     const int n = link->n;
     Six rest = {0};
-    const bool body = is_body(numbers, n, diagonal);
-    link->is_body = body && !diagonal;
-    if (link->shares && body) {
+    if (link->shares && link->is_body) {
         /* [m, m K; m K', m K'K + P'I P] */
         const double m = numbers[0], *I = numbers + 3 * MOST + 3;
         Row3 IP[3], mK[3];
@@ -1063,7 +1089,9 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
         t->start[b] = to;
         to += t->diagonal[b] ? n : n * n;
     }
-    if (with_matrix) memset(t->A, 0, (size_t)to * sizeof *t->A);
+    const int64_t of_trees = t->n_trees < t->n_reduced_blocks ? t->start[t->n_trees] : to;
+    if (with_matrix && !t->is_sparse) memset(t->A, 0, (size_t)of_trees * sizeof *t->A);
+    t->is_sparse = t->is_sparse || with_matrix;
     memset(t->f, 0, (size_t)t->n_y * sizeof *t->f);
     for (int b = 0; b < t->n_blocks; b++) {
         const int n = t->first[b + 1] - t->first[b], index = t->link_of[b];
@@ -1071,8 +1099,17 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
         const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
         t->numbers[b] = start;
         start += size;
-        const int step = size == n ? 1 : n + 1;
-        for (int i = 0; i < n && with_matrix; i++) { /* masses rarely change, and a division takes longer */
+        const int64_t step = size == n ? 1 : n + 1;
+        Link *link = index >= 0 ? &t->link[index] : NULL;
+        /* masses rarely change, and divisions take longer */
+        const bool same = link != NULL && link->n_masses == size &&
+                          memcmp(link->masses, numbers, (size_t)size * sizeof *numbers) == 0;
+        if (link != NULL && !same) {
+            link->n_masses = (int)size;
+            memcpy(link->masses, numbers, (size_t)size * sizeof *numbers);
+            link->is_body = is_body(numbers, n, sti_block_marked(&P->A, b));
+        }
+        for (int i = 0; i < n && !same; i++) {
             double *lightness = &t->own_lightness[t->first[b] + i], *mass = &t->own_mass[t->first[b] + i];
             if (*mass == numbers[i * step]) continue;
             *mass = numbers[i * step];
@@ -1084,7 +1121,7 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
             memcpy(t->f + t->y_first[b], f, (size_t)n * sizeof *f);
             continue;
         }
-        set_masses(&t->link[index], numbers, f, sti_block_marked(&P->A, b));
+        set_masses(link, numbers, f, sti_block_marked(&P->A, b));
     }
 }
 
@@ -1109,6 +1146,15 @@ STI_INLINE void add_to_parent(const Link *link, Link *parent)
     }
 }
 
+/* Four of the products S'F from a coordinate on: as dot6. */
+STI_INLINE sti_Wide products4(const sti_TreeCoordinates *t, const double *F, int at)
+{
+    const double *S = t->S_of + at;
+    const int64_t pitch = t->pitch;
+    return ((F[0] * load4(S) + F[1] * load4(S + pitch)) + (F[2] * load4(S + 2 * pitch) + F[3] * load4(S + 3 * pitch))) +
+           (F[4] * load4(S + 4 * pitch) + F[5] * load4(S + 5 * pitch));
+}
+
 /* T'AT and T'f of the trees, from the leaves to the roots. A is symmetric. */
 STI_CLONES static void join_masses(sti_TreeCoordinates *t)
 {
@@ -1119,20 +1165,31 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
         for (int c = 0; c < link->n_y; c++) {
             const int row = link->first_y + c - first;
             const double *S = link->S[c];
+            double *along = M + (int64_t)row * size, *down = M + row;
             Row6 F;
             store4(row_times6(S, link->A[0]), F);
             store4(row_times6(S, link->A[0] + STI_WIDTH), F + STI_WIDTH);
             t->f[link->first_y + c] += dot6(S, link->f);
-            for (int a = k; a >= 0; a = t->link[a].of.parent) {
-                const Link *of = &t->link[a];
-                double *along = M + (int64_t)row * size + of->first_y - first,
-                       *down = M + (int64_t)(of->first_y - first) * size + row;
-                for (int d = 0; d < of->n_y; d++)
-                    along[d] = down[(int64_t)d * size] = of->plain ? F[d] : dot6(of->S[d], F);
-                if (of->shares || of->of.parent < 0) continue;
+            for (int a = k; a >= 0;) {
+                const Link *of = &t->link[a], *begin = &t->link[of->run];
+                const int end = of->first_y + of->n_y - first;
+                int y = begin->first_y - first;
+                for (int d = 0; of->plain && d < of->n_y; d++, y++)
+                    along[y] = down[(int64_t)y * size] = F[d];
+                for (; y < end; y += STI_WIDTH) {
+                    const sti_Wide products = products4(t, F, first + y);
+                    const int n = end - y;
+                    double *to = along + y, *other = down + (int64_t)y * size;
+                    to[0] = other[0] = products[0]; /* beyond the last one are others */
+                    if (n > 1) to[1] = other[size] = products[1];
+                    if (n > 2) to[2] = other[2 * size] = products[2];
+                    if (n > 3) to[3] = other[3 * size] = products[3];
+                }
+                a = begin->of.parent;
+                if (begin->shares || a < 0) continue;
                 Six up = {0};
-                for (int i = 0; i < of->n; i++)
-                    add6(F[i], of->X[i], up);
+                for (int i = 0; i < begin->n; i++)
+                    add6(F[i], begin->X[i], up);
                 memcpy(F, up, sizeof up);
             }
         }
@@ -1142,17 +1199,22 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
 
 /* ---- rows of contacts ------------------------------------------------------------------------------ */
 
-/* Rows 0 .. n - 1 from `row` on touch the same velocities, and none is about a joint: those of a contact. At most four.
- */
-static int count_alike(const st_Sparse *from, const JointRow *at, int row)
+/* Rows 0 .. n - 1 from `row` on touch the same velocities, and none is about a joint: those of contacts. */
+static int count_alike(const st_Sparse *from, const JointRow *at, int row, int most)
 {
     const int64_t size = from->p[row + 1] - from->p[row];
     int n = 1;
-    while (n < STI_WIDTH && row + n < from->n_cols && at[row + n].link < 0 &&
+    while (n < most && row + n < from->n_cols && at[row + n].link < 0 &&
            from->p[row + n + 1] - from->p[row + n] == size &&
            memcmp(from->i + from->p[row + n], from->i + from->p[row], (size_t)size * sizeof *from->i) == 0)
         n++;
     return n;
+}
+
+/* Number by number: a compiler makes a string instruction of a loop or of {0}, which takes longer. */
+STI_INLINE void clear6(sti_Wide *x)
+{
+    x[0] = x[1] = x[2] = x[3] = x[4] = x[5] = (sti_Wide){0};
 }
 
 /* As carry_up, for four rows side by side. */
@@ -1178,7 +1240,8 @@ STI_INLINE void carry_up_alike(sti_TreeCoordinates *t, int begin, int stop, sti_
             row[c] += sum;
         }
         if (link->shares || link->of.parent < 0) continue;
-        sti_Wide up[MOST] = {{0}};
+        sti_Wide up[MOST];
+        clear6(up);
         for (int i = 0; i < link->n; i++)
             for (int j = 0; j < MOST; j++)
                 up[j] += h[i] * link->X[i][j];
@@ -1190,11 +1253,13 @@ STI_INLINE void carry_up_alike(sti_TreeCoordinates *t, int begin, int stop, sti_
 STI_INLINE sti_Wide carry_row_alike(sti_TreeCoordinates *t, const double *const x[STI_WIDTH], const int *at, int64_t n)
 {
     int waiting = -1;
-    sti_Wide waits[MOST] = {{0}}, on_p = {0};
+    sti_Wide waits[MOST], on_p = {0};
+    clear6(waits);
     for (int64_t e = 0; e < n;) {
         const int block = t->block_of[at[e]], first = t->first[block], end = t->first[block + 1];
         const int index = t->link_of[block];
-        sti_Wide own[MOST] = {{0}}, h[MOST];
+        sti_Wide own[MOST], h[MOST];
+        clear6(own);
         for (; e < n && at[e] >= first && at[e] < end; e++) {
             const sti_Wide numbers = {x[0][e], x[1][e], x[2][e], x[3][e]};
             if (index < 0)
@@ -1227,7 +1292,8 @@ STI_INLINE sti_Wide carry_row_alike(sti_TreeCoordinates *t, const double *const 
                 b = t->link[b].of.parent;
         }
         const int meet = a == b ? a : -1;
-        sti_Wide both[MOST] = {{0}};
+        sti_Wide both[MOST];
+        clear6(both);
         carry_up_alike(t, waiting, meet, waits, both);
         carry_up_alike(t, index, meet, h, both);
         waiting = meet;
@@ -1279,6 +1345,100 @@ STI_CLONES static int64_t carry_alike(sti_TreeCoordinates *t, const st_Sparse *f
     return at;
 }
 
+/* The link whose velocities alone a row touches, all of them; -1: another row. */
+STI_INLINE int only_link(const sti_TreeCoordinates *t, const int *velocity, int64_t size)
+{
+    if (size != MOST || velocity[0] + MOST - 1 != velocity[MOST - 1]) return -1;
+    const int block = t->block_of[velocity[0]];
+    return t->first[block] == velocity[0] && t->first[block + 1] == velocity[0] + MOST ? t->link_of[block] : -1;
+}
+
+/* Four numbers of four rows as four rows of four numbers. */
+STI_INLINE void transpose4(const sti_Wide *x, sti_Wide *out)
+{
+    const sti_Wide low_a = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6),
+                   high_a = __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7),
+                   low_b = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6),
+                   high_b = __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
+    out[0] = __builtin_shufflevector(low_a, low_b, 0, 1, 4, 5);
+    out[1] = __builtin_shufflevector(high_a, high_b, 0, 1, 4, 5);
+    out[2] = __builtin_shufflevector(low_a, low_b, 2, 3, 6, 7);
+    out[3] = __builtin_shufflevector(high_a, high_b, 2, 3, 6, 7);
+}
+
+/* Rows row .. row + n - 1 of H, which touch one link alone, four side by side; otherwise as carry_alike. Their numbers
+ * on y are those of the path of this link to its root, with zeros.                                  */
+STI_CLONES static int64_t carry_from_link(sti_TreeCoordinates *t, const st_Sparse *from, int row, int n, int index,
+                                          int64_t at, int64_t *p, int *i, double *x, double *value)
+{
+    const Link *link = &t->link[index];
+    const double *lightness = t->own_lightness + link->first;
+    int n_touched = 0;
+    for (int k = index; k >= 0; k = t->link[k].of.parent)
+        n_touched += t->link[k].n_y;
+    for (int first = 0; first < n; first += STI_WIDTH) {
+        const int count = n - first < STI_WIDTH ? n - first : STI_WIDTH;
+        const double *x_0 = from->x + from->p[row + first], *x_1 = count > 1 ? x_0 + MOST : x_0,
+                     *x_2 = count > 2 ? x_0 + 2 * MOST : x_0, *x_3 = count > 3 ? x_0 + 3 * MOST : x_0;
+        sti_Wide own[MOST], h[MOST], on_p = {0}, square = {0}, carried = {0};
+        for (int e = 0; e < MOST; e++) { /* rows beyond the last one repeat the first */
+            const sti_Wide of = {x_0[e], x_1[e], x_2[e], x_3[e]};
+            own[e] = of;
+            on_p += of * link->own_p[e];
+            square += of * of * lightness[e];
+        }
+        for (int j = 0; j < 3; j++) { /* as force_in_frame */
+            h[j] = own[j];
+            h[3 + j] = (own[0] * link->K[0][j] + own[1] * link->K[1][j] + own[2] * link->K[2][j]) +
+                       (own[3] * link->P[0][j] + own[4] * link->P[1][j] + own[5] * link->P[2][j]);
+        }
+        int to = n_touched; /* coordinates descend from the link to its root */
+        for (int k = index; k >= 0; k = t->link[k].of.parent) {
+            const Link *of = &t->link[k];
+            to -= of->n_y;
+            for (int c = 0; c < of->n_y; c++) {
+                sti_Wide sum = h[c];
+                if (!of->plain) {
+                    const double *S = of->S[c];
+                    sum = (S[0] * h[0] + S[1] * h[1] + S[2] * h[2]) + (S[3] * h[3] + S[4] * h[4] + S[5] * h[5]);
+                }
+                t->rows[to + c] = sum;
+                t->touched[to + c] = of->first_y + c;
+                carried += sum * sum * t->lightness[of->first_y + c];
+            }
+            if (of->shares || of->of.parent < 0) continue;
+            sti_Wide up[MOST];
+            clear6(up);
+            for (int e = 0; e < of->n; e++)
+                for (int j = 0; j < MOST; j++)
+                    up[j] += h[e] * of->X[e][j];
+            memcpy(h, up, sizeof up);
+        }
+        for (int l = 0; l < count; l++) {
+            if (!(carried[l] / square[l] > STI_HELD)) /* the trees hold it: 0 */
+                for (int k = 0; k < n_touched; k++)
+                    t->rows[k][l] = 0;
+            memcpy(i + at + (int64_t)l * n_touched, t->touched, (size_t)n_touched * sizeof *i);
+            p[first + l + 1] = at + (int64_t)(l + 1) * n_touched;
+            value[first + l] += on_p[l];
+        }
+        int k = 0;
+        for (; k + STI_WIDTH <= n_touched; k += STI_WIDTH) {
+            sti_Wide of_row[STI_WIDTH];
+            transpose4(t->rows + k, of_row);
+            for (int l = 0; l < count; l++)
+                *(sti_Wide *)(x + at + (int64_t)l * n_touched + k) = of_row[l];
+        }
+        for (; k < n_touched; k++)
+            for (int l = 0; l < count; l++)
+                x[at + (int64_t)l * n_touched + k] = t->rows[k][l];
+        at += (int64_t)count * n_touched;
+    }
+    for (int k = 0; k < n_touched; k++)
+        t->rows[k] = (sti_Wide){0};
+    return at;
+}
+
 static bool is_rigid(const st_Problem *problem, int row)
 {
     return problem->Cb.n_blocks == 0 || problem->Cb.x[row] == 0;
@@ -1320,8 +1480,13 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         double on_p, own = NAN, carried = 0;
         bool same;
         if (kept == NULL && joint[row].link < 0) {
-            const int alike = count_alike(from, joint, row);
-            at = carry_alike(t, from, row, alike, at, *p + m, *i, *x, value + m);
+            const int64_t size = from->p[row + 1] - from->p[row];
+            const int of_link = only_link(t, from->i + from->p[row], size),
+                      alike = count_alike(from, joint, row, of_link >= 0 ? n : STI_WIDTH);
+            if (of_link >= 0)
+                at = carry_from_link(t, from, row, alike, of_link, at, *p + m, *i, *x, value + m);
+            else
+                at = carry_alike(t, from, row, alike, at, *p + m, *i, *x, value + m);
             for (int a = 0; a < alike; a++)
                 t->hinge_of_H[row + a] = -1;
             m += alike;
@@ -1329,7 +1494,8 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
             continue;
         }
         const int link = joint[row].link;
-        if (hinge_row(t, from, &joint[row], *x + at, &on_p, &same)) {
+        const bool about_hinge = hinge_row(t, from, &joint[row], *x + at, &on_p, &same);
+        if (about_hinge) {
             (*i)[at++] = t->link[link].first_y;
             if (kept == NULL) t->hinge_of_H[row] = same ? link : -1;
         } else {
@@ -1355,8 +1521,16 @@ static st_Status carry_rows(sti_TreeCoordinates *t, const st_Sparse *from, const
         if (same) own = t->link[link].row_own;
         if (isnan(own)) {
             own = 0;
-            for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
-                own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
+            if (about_hinge) { /* angular numbers alone */
+                const double *on_b = from->x + joint[row].own, *on_a = from->x + joint[row].above,
+                             *light_b = t->own_lightness + t->link[link].first,
+                             *light_a = t->own_lightness + t->link[t->link[link].of.parent].first;
+                for (int e = 3; e < MOST; e++)
+                    own += on_b[e] * on_b[e] * light_b[e] + on_a[e] * on_a[e] * light_a[e];
+            } else {
+                for (int64_t e = from->p[row]; e < from->p[row + 1]; e++)
+                    own += from->x[e] * from->x[e] * t->own_lightness[from->i[e]];
+            }
             if (same) t->link[link].row_own = own;
         }
         const double part = carried / own;
@@ -1442,7 +1616,7 @@ static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, 
         adopt_rows(t, &problem->G, &t->of_G);
         adopt_rows(t, &problem->H, &t->of_H);
     }
-    set_frames(t);
+    set_frames(t, with_matrix);
     carry_masses(t, with_matrix);
     t->n_folded = t->n_held = 0;
     *ok = true;
@@ -1491,6 +1665,7 @@ st_Status sti_tree_coordinates_reduce(sti_TreeCoordinates *t, const st_Problem *
         if (tree_block < 0) continue;
         const int first = t->first_reduced[tree_block], n = t->first_reduced[tree_block + 1] - first;
         double *M = t->A + t->start[tree_block];
+        t->is_sparse = false;
         const double force = P->f[own] - m * s_p;
         for (int i = 0; i < n; i++) {
             const double a = t->row[first + i];
@@ -1697,6 +1872,23 @@ void sti_tree_coordinates_solution(sti_TreeCoordinates *t, double **y, double **
 {
     *y = t->y;
     *l = t->l;
+}
+
+int sti_tree_coordinates_massless(const sti_TreeCoordinates *t)
+{
+    for (int k = 0; k < t->n_links; k++) {
+        const Link *link = &t->link[k];
+        const int b = t->reduced_block[link->of.block], size = t->first_reduced[b + 1] - t->first_reduced[b];
+        for (int c = 0; c < link->n_y; c++) {
+            double terms = 0; /* of S'A S: their sum is nothing but rounding */
+            for (int i = 0; i < MOST; i++)
+                for (int j = 0; j < MOST; j++)
+                    terms += fabs(link->S[c][i] * link->A[i][j] * link->S[c][j]);
+            const int64_t at = link->first_y + c - t->first_reduced[b];
+            if (!(t->A[t->start[b] + at * (size + 1)] > 1e-14 * terms)) return link->of.first_row;
+        }
+    }
+    return -1;
 }
 
 int sti_tree_coordinates_held(const sti_TreeCoordinates *t)

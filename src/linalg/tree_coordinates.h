@@ -62,6 +62,8 @@ void sti_tree_coordinates_expand(sti_TreeCoordinates *trees, const unsigned char
  * false: it has others, or rounding is too large; v and l are then undefined. */
 st_Status sti_tree_coordinates_solve(sti_TreeCoordinates *trees, const st_Problem *problem, double *v, double *l,
                                      bool *done, st_Error *err);
+/* The first row of a link with a coordinate that moves no mass, in the reduced problem of the last call; -1: none. */
+int sti_tree_coordinates_massless(const sti_TreeCoordinates *trees);
 /* Rows of the last problem that depend on those of trees and were left out. */
 int sti_tree_coordinates_held(const sti_TreeCoordinates *trees);
 /* Do trees hold all rigid rows of the last problem, so that no loop is closed? */

@@ -58,10 +58,21 @@ static const double nearly = 0.1;
  * into A. */
 typedef enum Kind { SOFT, HARD, FOLDED } Kind;
 
-/* A = U'U with rows x, n of them: row k has the pivot at k, and numbers at its chain before it. over: 1/pivot. */
+/* A = U'U with rows x, n of them: row k has numbers for its chain, and its pivot after them. over: 1/pivot. */
 typedef struct Factor {
     double *x, *over;
 } Factor;
+
+/* Columns of [G H] side by side in the order of W: the contacts of one link, or up to four others. They have numbers on
+ * one path, which goes from the leaves to the root, and so have their columns of Y.                */
+typedef struct Group {
+    int first, n;     /* columns                                                                 */
+    int path, length; /* velocities path[0] > path[1] > ...                                        */
+    int64_t at;       /* its numbers in `columns`: for each velocity padded(n) of them                   */
+    bool alike;       /* its columns have numbers at the same velocities                               */
+    int leaf;         /* path[0]                                                                  */
+    bool chain;       /* the path is the leaf and its chain                                          */
+} Group;
 
 struct sti_DenseNewton {
     st_Allocator allocator;
@@ -69,7 +80,13 @@ struct sti_DenseNewton {
     STI_ARRAY(int, numbers);
     STI_ARRAY(int, paths); /* kept while A has numbers at the same places, `pattern` of n_paths rows  */
     STI_ARRAY(uint64_t, pattern);
+    STI_ARRAY(uint64_t, above); /* by velocity: itself and its chain */
     int n_paths;
+    int n_groups;
+    STI_ARRAY(Group, group);
+    STI_ARRAY(int, path);           /* of all groups                                                    */
+    STI_ARRAY(double, columns);     /* [G H] of all groups, then Y                                            */
+    int64_t n_numbers;              /* of each of the two */
     STI_ARRAY(unsigned char, kind); /* by contact: Kind                                              */
     /* of the problem at hand */
     int n, m, rows, stride; /* velocities, joint rows, all rows, numbers in a row of Y and W       */
@@ -79,8 +96,8 @@ struct sti_DenseNewton {
     int n_folded;           /* servos                                                              */
     int *place;             /* where joint row j, and contact row m + i, went; -1: folded           */
     int *chain, *chain_at;  /* by velocity k, from chain_at[k]: its path to the root of its tree (paths)  */
-    int *begin, *end;       /* by velocity: columns of Y that have a number there, at multiples of four  */
-    double *Y, *W, *b;      /* n x stride, rows x stride, rows                                     */
+    int *position;          /* by velocity: its place on a path                                     */
+    double *W, *b;          /* rows x stride, rows                                                 */
     Factor U;               /* of A with the servos that are folded                                */
     double *x;              /* rows: impulses, in the order of W                                   */
     double *terms;          /* rows: size of the terms of b */
@@ -115,6 +132,10 @@ void sti_dense_newton_destroy(sti_DenseNewton *d)
     STI_RELEASE(&allocator, d->numbers, d->numbers_size);
     STI_RELEASE(&allocator, d->paths, d->paths_size);
     STI_RELEASE(&allocator, d->pattern, d->pattern_size);
+    STI_RELEASE(&allocator, d->above, d->above_size);
+    STI_RELEASE(&allocator, d->group, d->group_size);
+    STI_RELEASE(&allocator, d->path, d->path_size);
+    STI_RELEASE(&allocator, d->columns, d->columns_size);
     STI_RELEASE(&allocator, d->kind, d->kind_size);
     sti_free(&allocator, d, 1, sizeof *d);
 }
@@ -126,14 +147,14 @@ bool sti_dense_newton_takes(const st_Problem *p)
 }
 
 /* Rows of all arrays begin at multiples of four numbers. */
-static int padded(int n)
+STI_INLINE int padded(int n)
 {
-    return (n + 3) / 4 * 4;
+    return (n + 3) & ~3;
 }
 
 static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *err)
 {
-    const int n = p->n_v, rows = p->n_l + p->n_r, stride = padded(rows + 1);
+    const int n = p->n_v, rows = p->n_l + p->n_r, stride = padded(rows + STI_WIDTH);
     const bool same = n == d->n && p->n_l == d->m && p->n_r == d->n_r && p->n_contacts == d->n_contacts;
     d->rows = rows, d->stride = stride;
     if (same) return ST_OK;
@@ -143,7 +164,6 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
         int64_t count;
     } arrays[] = {{&d->U.x, (int64_t)n * padded(n)},
                   {&d->U.over, n},
-                  {&d->Y, (int64_t)n * stride},
                   {&d->W, (int64_t)rows * stride},
                   {&d->J, (int64_t)rows * stride},
                   {&d->K, (int64_t)rows * stride},
@@ -178,9 +198,11 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     for (int k = 0; k < N_ARRAYS; k++)
         total += padded((int)arrays[k].count) + 4;
     STI_TRY(STI_GROW(&d->allocator, d->memory, d->memory_size, total, err));
-    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + 2 * n, err));
+    STI_TRY(STI_GROW(&d->allocator, d->numbers, d->numbers_size, 2 * rows + 2 + n, err));
     STI_TRY(STI_GROW(&d->allocator, d->paths, d->paths_size, n + 1 + n * (n - 1) / 2, err));
     STI_TRY(STI_GROW(&d->allocator, d->pattern, d->pattern_size, n * WORDS, err));
+    STI_TRY(STI_GROW(&d->allocator, d->above, d->above_size, n * WORDS, err));
+    STI_TRY(STI_GROW(&d->allocator, d->group, d->group_size, rows, err));
     STI_TRY(STI_GROW(&d->allocator, d->kind, d->kind_size, p->n_contacts, err));
     double *next = d->memory;
     for (int k = 0; k < N_ARRAYS; k++) {
@@ -189,8 +211,7 @@ static st_Status dense_room(sti_DenseNewton *d, const st_Problem *p, st_Error *e
     }
     d->place = d->numbers;
     d->active = d->place + rows + 1;
-    d->begin = d->active + rows + 1;
-    d->end = d->begin + n;
+    d->position = d->active + rows + 1;
     d->chain_at = d->paths;
     d->chain = d->paths + n + 1;
     d->n = n, d->m = p->n_l, d->n_r = p->n_r, d->n_contacts = p->n_contacts;
@@ -258,7 +279,7 @@ static void order_rows(sti_DenseNewton *d, const st_Problem *p)
         for (int i = 0; i < p->contact[c].dim && d->kind[c] == HARD; i++)
             d->place[d->m + p->contact[c].first + i] = next++;
     d->rows = next;
-    d->stride = padded(next + 1);
+    d->stride = padded(next + STI_WIDTH); /* a group that ends at the last row ends at a multiple of four of its own */
 }
 
 typedef uint64_t Bits __attribute__((vector_size(STI_WIDTH * sizeof(uint64_t))));
@@ -308,15 +329,25 @@ STI_CLONES static void find_chains(sti_DenseNewton *d, const st_Problem *p)
     }
     int at = 0;
     for (int k = 0; k < d->n; k++) {
+        uint64_t *above = d->above + (int64_t)k * WORDS;
         d->chain_at[k] = at;
+        for (int w = 0; w < WORDS; w++)
+            above[w] = (w == k / 64 ? (uint64_t)1 << k % 64 : 0) |
+                       (nearest[k] >= 0 ? d->above[(int64_t)nearest[k] * WORDS + w] : 0);
         if (nearest[k] >= 0) {
             const int up = nearest[k], n = d->chain_at[up + 1] - d->chain_at[up];
-            d->chain[at++] = up;
             for (int e = 0; e < n; e++)
                 d->chain[at++] = d->chain[d->chain_at[up] + e];
+            d->chain[at++] = up;
         }
         d->chain_at[k + 1] = at;
     }
+}
+
+/* The length of the chain of velocity k. */
+STI_INLINE int depth_of(const sti_DenseNewton *d, int k)
+{
+    return d->chain_at[k + 1] - d->chain_at[k];
 }
 
 /* U of A and of the servos that are folded; false: A is not positive definite. */
@@ -328,57 +359,34 @@ STI_CLONES static bool factor_masses(sti_DenseNewton *d, const st_Problem *p)
     for (int b = 0; b < p->A.n_blocks; b++) {
         const int first = p->A.first[b], end = p->A.first[b + 1], size = end - first;
         const bool diagonal = sti_block_marked(&p->A, b);
-        for (int i = first; i < end; i++) {
-            double *row = U->x + (int64_t)i * stride;
-            for (int j = first & ~3; j <= i; j += STI_WIDTH) /* fours begin before `first`, and end after i */
-                *(sti_Wide *)(row + j) = (sti_Wide){0};
-            if (diagonal)
-                row[i] = numbers[i - first];
-            else
-                memcpy(row + first, numbers + (int64_t)(i - first) * size, (size_t)(i - first + 1) * sizeof *row);
+        for (int k = first; k < end; k++) {
+            const double *from = numbers + (diagonal ? 0 : (int64_t)(k - first) * size - first);
+            const int *chain = d->chain + d->chain_at[k], depth = depth_of(d, k);
+            double *row = U->x + (int64_t)k * stride;
+            *(sti_Wide *)(row + (depth & ~3)) = (sti_Wide){0}; /* what fills up the last four */
+            for (int e = 0; e < depth; e++)
+                row[e] = from[chain[e]];
+            row[depth] = d->mass[k] = diagonal ? numbers[k - first] : from[k];
         }
         numbers += diagonal ? size : (int64_t)size * size;
     }
-    for (int k = 0; k < d->n; k++)
-        d->mass[k] = U->x[(int64_t)k * (stride + 1)];
     for (int c = 0; d->n_folded > 0 && c < p->n_contacts; c++) {
         if (d->kind[c] != FOLDED) continue;
         const int64_t e = p->H.p[p->contact[c].first];
-        U->x[(int64_t)p->H.i[e] * (stride + 1)] += p->H.x[e] * p->H.x[e] / d->compliance[c];
+        const int k = p->H.i[e];
+        U->x[(int64_t)k * stride + depth_of(d, k)] += p->H.x[e] * p->H.x[e] / d->compliance[c];
     }
-    for (int b = p->A.n_blocks - 1; b >= 0; b--)
-        for (int first = p->A.first[b], k = p->A.first[b + 1] - 1; k >= first; k--) {
-            double *row = U->x + (int64_t)k * stride;
-            if (!(row[k] > 0)) return false;
-            const double over = U->over[k] = 1 / sqrt(row[k]); /* the pivot itself is not read again */
-            for (int j = first & ~3; j < k; j += STI_WIDTH)
-                *(sti_Wide *)(row + j) *= over;
-            for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
-                const int i = d->chain[e]; /* the entries of its row after i are not read */
-                subtract_fours(row[i], row, U->x + (int64_t)i * stride, first, i + 1);
-            }
-        }
-    return true;
-}
-
-/* Y <- inv(U') Y, where it has numbers. */
-STI_CLONES static void solve_columns(const sti_DenseNewton *d, const Factor *U, double *Y)
-{
-    const int stride = d->stride;
     for (int k = d->n - 1; k >= 0; k--) {
-        const int begin = d->begin[k], end = d->end[k];
-        if (begin >= end) continue;
-        const double *row = U->x + (int64_t)k * padded(d->n);
-        double *from = Y + (int64_t)k * stride;
-        for (int j = begin; j < end; j += STI_WIDTH)
-            *(sti_Wide *)(from + j) *= U->over[k];
-        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++) {
-            const int up = d->chain[e];
-            d->begin[up] = d->begin[up] < begin ? d->begin[up] : begin;
-            d->end[up] = d->end[up] > end ? d->end[up] : end;
-            subtract_fours(row[up], from, Y + (int64_t)up * stride, begin, end);
-        }
+        const int *chain = d->chain + d->chain_at[k], depth = depth_of(d, k);
+        double *row = U->x + (int64_t)k * stride;
+        if (!(row[depth] > 0)) return false;
+        const double over = U->over[k] = 1 / sqrt(row[depth]); /* the pivot itself is not read again */
+        for (int e = 0; e < depth; e += STI_WIDTH)
+            *(sti_Wide *)(row + e) *= over;
+        for (int e = 0; e < depth; e++) /* the chain of each is a part of this one: the same places */
+            subtract_filled(row[e], row, U->x + (int64_t)chain[e] * stride, e + 1);
     }
+    return true;
 }
 
 /* sum of x[i] y[i] for i from `first` up to before `end`. */
@@ -409,53 +417,150 @@ STI_INLINE void subtract_range(double a, const double *x, double *y, int first, 
 STI_INLINE void solve_forward(const sti_DenseNewton *d, double *x)
 {
     for (int k = d->n - 1; k >= 0; k--) {
-        const double *row = d->U.x + (int64_t)k * padded(d->n), own = x[k] *= d->U.over[k];
-        for (int e = d->chain_at[k]; e < d->chain_at[k + 1]; e++)
-            x[d->chain[e]] -= own * row[d->chain[e]];
+        const int *chain = d->chain + d->chain_at[k];
+        const double *row = d->U.x + (int64_t)k * padded(d->n);
+        const double own = x[k] *= d->U.over[k];
+        for (int e = depth_of(d, k) - 1; e >= 0; e--)
+            x[chain[e]] -= own * row[e];
     }
 }
 
 STI_INLINE void solve_backward(const sti_DenseNewton *d, double *x)
 {
     for (int k = 0; k < d->n; k++) {
+        const int *chain = d->chain + d->chain_at[k], depth = depth_of(d, k);
         const double *row = d->U.x + (int64_t)k * padded(d->n);
         double sum = x[k];
-        for (int e = d->chain_at[k + 1] - 1; e >= d->chain_at[k]; e--)
-            sum -= row[d->chain[e]] * x[d->chain[e]];
+        for (int e = 0; e < depth; e++)
+            sum -= row[e] * x[chain[e]];
         x[k] = sum * d->U.over[k];
     }
 }
 
-static double column_times(const st_Sparse *of, int j, const double *v)
+/* Columns of G or H with places from `begin` up to before `end`, which ascend, become groups. */
+static st_Status group_columns(sti_DenseNewton *d, const st_Sparse *from, const int *place, int begin, int end,
+                               st_Error *err)
 {
-    double sum = 0;
-    for (int64_t e = of->p[j]; e < of->p[j + 1]; e++)
-        sum += of->x[e] * v[of->i[e]];
-    return sum;
-}
-
-/* Columns of G or H into Y. */
-static void spread_columns(sti_DenseNewton *d, const st_Sparse *from, const int *place)
-{
-    const int stride = d->stride;
-    int *begin = d->begin, *end = d->end;
     for (int j = 0, alike; j < from->n_cols; j += alike) {
         const int *at = from->i + from->p[j], n = (int)(from->p[j + 1] - from->p[j]);
-        const double *x = from->x + from->p[j];
         alike = 1; /* columns side by side with numbers at the same velocities: those of contacts of one link */
-        if (place[j] < 0) continue;
-        while (j + alike < from->n_cols && place[j + alike] == place[j] + alike &&
+        if (place[j] < begin || place[j] >= end) continue;
+        while (j + alike < from->n_cols && place[j + alike] == place[j] + alike && place[j + alike] < end &&
                from->p[j + alike + 1] - from->p[j + alike] == n &&
                (n == 0 || memcmp(from->i + from->p[j + alike], at, (size_t)n * sizeof *at) == 0))
             alike++;
-        const int four = place[j] & ~3, last = (place[j] + alike + 3) & ~3;
-        for (int e = 0; e < n; e++) {
+        uint64_t on[WORDS] = {0};
+        for (int e = n - 1; e >= 0; e--) { /* the last velocity mostly has all others on its chain */
             const int k = at[e];
-            double *to = d->Y + place[j] + (int64_t)k * stride;
-            for (int c = 0; c < alike; c++)
-                to[c] = x[c * n + e];
-            if (four < begin[k]) begin[k] = four;
-            if (last > end[k]) end[k] = last;
+            if (on[k / 64] >> k % 64 & 1) continue;
+            for (int w = 0; w < WORDS; w++)
+                on[w] |= d->above[(int64_t)k * WORDS + w];
+        }
+        Group *group = d->n_groups > 0 ? &d->group[d->n_groups - 1] : NULL;
+        if (group != NULL && group->first + group->n == place[j] && group->n + alike <= STI_WIDTH) { /* it joins */
+            for (int i = 0; i < group->length; i++) {
+                const int k = d->path[group->path + i];
+                on[k / 64] |= (uint64_t)1 << k % 64;
+            }
+            group->alike = false;
+        } else {
+            const int path = group != NULL ? group->path + group->length : 0;
+            group = &d->group[d->n_groups++];
+            *group = (Group){.first = place[j], .path = path, .at = d->n_numbers, .alike = true};
+        }
+        group->n += alike;
+        group->length = 0;
+        STI_TRY(STI_GROW(&d->allocator, d->path, d->path_size, group->path + d->n, err));
+        for (int w = WORDS - 1; w >= 0; w--)
+            while (on[w] != 0) {
+                const int bit = 63 - __builtin_clzll(on[w]);
+                on[w] &= ~((uint64_t)1 << bit);
+                d->path[group->path + group->length++] = 64 * w + bit;
+            }
+        group->leaf = group->length > 0 ? d->path[group->path] : 0;
+        group->chain = group->length > 0 && group->length == depth_of(d, group->leaf) + 1;
+        d->n_numbers = group->at + (int64_t)group->length * padded(group->n);
+    }
+    return ST_OK;
+}
+
+/* The numbers of these columns, group by group from *next on. */
+STI_CLONES static void fill_groups(sti_DenseNewton *d, const st_Sparse *from, const int *place, int begin, int end,
+                                   int *next)
+{
+    static const double none[MOST_VELOCITIES];
+    const Group *group = NULL;
+    double *to = NULL;
+    int width = 0;
+    for (int j = 0; j < from->n_cols; j++) {
+        if (place[j] < begin || place[j] >= end) continue;
+        const int *at = from->i + from->p[j], n = (int)(from->p[j + 1] - from->p[j]);
+        const double *x = from->x + from->p[j];
+        if (group == NULL || place[j] >= group->first + group->n) {
+            group = &d->group[place[j] < d->group[*next].first + d->group[*next].n ? *next : ++*next];
+            to = d->columns + group->at;
+            width = padded(group->n);
+            const int *path = d->path + group->path;
+            for (int i = 0; i < group->length; i++)
+                d->position[path[i]] = i * width;
+            if (place[j] == group->first && !(group->alike && n == group->length))
+                memset(to, 0, (size_t)(group->length * width) * sizeof *to);
+        }
+        if (group->alike) { /* all of them, four columns at a time */
+            for (int c = 0; c < group->n; c += STI_WIDTH) {
+                const double *y = x + (int64_t)c * n, *y_1 = c + 1 < group->n ? y + n : none,
+                             *y_2 = c + 2 < group->n ? y + 2 * n : none, *y_3 = c + 3 < group->n ? y + 3 * n : none;
+                for (int e = 0; e < n; e++)
+                    *(sti_Wide *)(to + d->position[at[e]] + c) = (sti_Wide){y[e], y_1[e], y_2[e], y_3[e]};
+            }
+            j += group->n - 1;
+            continue;
+        }
+        double *column = to + (place[j] - group->first);
+        for (int e = 0; e < n; e++)
+            column[d->position[at[e]]] = x[e];
+    }
+}
+
+/* The columns of Y in `fours` vectors from those of [G H]: a velocity waits for those before it on the path. */
+STI_INLINE void solve_fours(const sti_DenseNewton *d, const int *path, int length, bool chain, int width,
+                            const double *from, double *to, int fours)
+{
+    const int stride = padded(d->n);
+    for (int i = 0; i < length; i++) {
+        const int k = path[i], depth = depth_of(d, k);
+        sti_Wide sum[STI_WIDTH];
+        for (int l = 0; l < fours; l++)
+            sum[l] = *(const sti_Wide *)(from + (int64_t)i * width + STI_WIDTH * l);
+        for (int e = 0; e < i; e++) {
+            if (!chain && !(d->above[(int64_t)path[e] * WORDS + k / 64] >> k % 64 & 1)) continue; /* another limb */
+            const double a = d->U.x[(int64_t)path[e] * stride + depth], *known = to + (int64_t)e * width;
+            for (int l = 0; l < fours; l++)
+                sum[l] -= a * *(const sti_Wide *)(known + STI_WIDTH * l);
+        }
+        for (int l = 0; l < fours; l++)
+            *(sti_Wide *)(to + (int64_t)i * width + STI_WIDTH * l) = sum[l] * d->U.over[k];
+    }
+}
+
+/* Y = inv(U') [G H]. */
+STI_CLONES static void solve_groups(sti_DenseNewton *d)
+{
+    for (int g = 0; g < d->n_groups; g++) {
+        const Group *group = &d->group[g];
+        const int *path = d->path + group->path, width = padded(group->n), length = group->length;
+        const double *from = d->columns + group->at;
+        double *to = d->columns + d->n_numbers + group->at;
+        for (int c = 0; c < width; c += STI_WIDTH * STI_WIDTH) {
+            const int fours = (width - c) / STI_WIDTH;
+            if (fours == 1)
+                solve_fours(d, path, length, group->chain, width, from + c, to + c, 1);
+            else if (fours == 2)
+                solve_fours(d, path, length, group->chain, width, from + c, to + c, 2);
+            else if (fours == 3)
+                solve_fours(d, path, length, group->chain, width, from + c, to + c, 3);
+            else
+                solve_fours(d, path, length, group->chain, width, from + c, to + c, 4);
         }
     }
 }
@@ -477,35 +582,122 @@ static void add_compliance(sti_DenseNewton *d, const st_BlockDiag *C, const int 
     }
 }
 
-/* The upper triangle of Y'Y: four rows by eight columns at a time stay in registers. Only velocities where the four
- * rows have numbers count.                                                                                */
-STI_CLONES static void multiply_columns(sti_DenseNewton *d)
+/* Four rows of W from `to` on by 4 fours columns: sums over m velocities. Their numbers follow those at x and y, at
+ * x_step and y_step; at: if given, at x_step and y_step times these pairs.                              */
+STI_INLINE void multiply_fours(const double *x, int x_step, const double *y, int y_step, int (*at)[2], int m,
+                               double *to, int stride, int rows, int fours)
+{
+    sti_Wide sum[STI_WIDTH][2];
+    for (int l = 0; l < STI_WIDTH; l++)
+        for (int c = 0; c < fours; c++)
+            sum[l][c] = (sti_Wide){0};
+    for (int k = 0; k < m; k++) {
+        const double *own = at != NULL ? x + at[k][0] * x_step : x, *of = at != NULL ? y + at[k][1] * y_step : y;
+        for (int c = 0; c < fours; c++) {
+            const sti_Wide other = *(const sti_Wide *)(of + STI_WIDTH * c);
+            for (int l = 0; l < STI_WIDTH; l++)
+                sum[l][c] += own[l] * other;
+        }
+        if (at != NULL) continue;
+        x += x_step;
+        y += y_step;
+    }
+    for (int l = 0; l < STI_WIDTH && l < rows; l++)
+        for (int c = 0; c < fours; c++)
+            *(sti_Wide *)(to + (int64_t)l * stride + STI_WIDTH * c) = sum[l][c];
+}
+
+/* The velocities on the paths of two groups, from the root: where they are on these paths. */
+static int find_common(const sti_DenseNewton *d, const Group *one, const Group *two, int at[MOST_VELOCITIES][2])
+{
+    const int *path = d->path + one->path, *other = d->path + two->path;
+    int m = 0;
+    for (int a = one->length, b = two->length; a > 0 && b > 0;) {
+        const int difference = path[a - 1] - other[b - 1];
+        if (difference == 0) at[m][0] = a - 1, at[m++][1] = b - 1;
+        a -= difference <= 0;
+        b -= difference >= 0;
+    }
+    return m;
+}
+
+/* The upper triangle of Y'Y, group by group: four rows by eight columns at a time stay in registers. Only velocities on
+ * both paths count. Columns that fill up a group are 0, and those of the next group replace them.       */
+STI_CLONES static void multiply_groups(sti_DenseNewton *d)
 {
     enum { WIDE = 2 * STI_WIDTH };
-    const int stride = d->stride, n = d->n;
-    for (int i = 0; i < d->rows; i += STI_WIDTH) {
-        int at[MOST_VELOCITIES], m = 0;
-        for (int k = 0; k < n; k++) {
-            at[m] = k * stride;
-            m += d->begin[k] <= i && i < d->end[k];
-        }
-        for (int j = i; j < stride; j += WIDE) {
-            const double *own = d->Y + i, *other = d->Y + j;         /* beyond the last row: 0 */
-            const int next = j + STI_WIDTH < stride ? STI_WIDTH : 0; /* the last four alone: twice the same */
-            sti_Wide left[STI_WIDTH] = {{0}}, right[STI_WIDTH] = {{0}};
-            for (int k = 0; k < m; k++) {
-                const double *x = own + at[k], *y = other + at[k];
-                const sti_Wide one = *(const sti_Wide *)y, two = *(const sti_Wide *)(y + next);
-                for (int l = 0; l < STI_WIDTH; l++) {
-                    left[l] += x[l] * one;
-                    right[l] += x[l] * two;
+    const int stride = d->stride;
+    const double *Y = d->columns + d->n_numbers;
+    for (int i = 0; i < d->rows; i++) { /* after the last group */
+        double *end = d->W + (int64_t)(i + 1) * stride;
+        *(sti_Wide *)(end - WIDE) = *(sti_Wide *)(end - STI_WIDTH) = (sti_Wide){0};
+    }
+    for (int g = 0; g < d->n_groups; g++)
+        for (int h = g; h < d->n_groups; h++) {
+            const Group *one = &d->group[g], *two = &d->group[h];
+            const int width = padded(one->n), wide = padded(two->n);
+            const double *x = Y + one->at, *y = Y + two->at;
+            int at[MOST_VELOCITIES][2], m = 0;
+            const bool chains = one->chain && two->chain;
+            if (chains) { /* they meet, and stay together up to the root: the last m of both */
+                for (int w = 0; w < WORDS; w++)
+                    m += __builtin_popcountll(d->above[(int64_t)one->leaf * WORDS + w] &
+                                              d->above[(int64_t)two->leaf * WORDS + w]);
+                x += (one->length - m) * width;
+                y += (two->length - m) * wide;
+            } else {
+                m = find_common(d, one, two, at);
+            }
+            for (int i = 0; i < one->n; i += STI_WIDTH)
+                for (int j = g == h ? i : 0; j < wide; j += WIDE) {
+                    double *to = d->W + (int64_t)(one->first + i) * stride + two->first + j;
+                    const int rows = one->n - i;
+                    const bool last = j + STI_WIDTH == wide;
+                    if (chains && last)
+                        multiply_fours(x + i, width, y + j, wide, NULL, m, to, stride, rows, 1);
+                    else if (chains)
+                        multiply_fours(x + i, width, y + j, wide, NULL, m, to, stride, rows, 2);
+                    else if (last)
+                        multiply_fours(x + i, width, y + j, wide, at, m, to, stride, rows, 1);
+                    else
+                        multiply_fours(x + i, width, y + j, wide, at, m, to, stride, rows, 2);
                 }
+        }
+}
+
+/* x' times the columns of a group of [G H] or Y (numbers) for numbers x of all velocities: in the order of W, and zeros
+ * that fill up the last four. */
+STI_INLINE void columns_times(const sti_DenseNewton *d, const double *numbers, const double *x, double *out)
+{
+    for (int g = 0; g < d->n_groups; g++) {
+        const Group *group = &d->group[g];
+        const int *path = d->path + group->path, width = padded(group->n), length = group->length;
+        for (int c = 0; c < width; c += STI_WIDTH) {
+            const double *from = numbers + group->at + c;
+            sti_Wide even = {0}, odd = {0};
+            int i = 0;
+            for (; i + 1 < length; i += 2, from += 2 * width) {
+                even += x[path[i]] * *(const sti_Wide *)from;
+                odd += x[path[i + 1]] * *(const sti_Wide *)(from + width);
             }
-            double *to = d->W + (int64_t)i * stride + j;
-            for (int l = 0; l < STI_WIDTH && i + l < d->rows; l++, to += stride) {
-                *(sti_Wide *)to = left[l];
-                *(sti_Wide *)(to + next) = right[l];
-            }
+            if (i < length) even += x[path[i]] * *(const sti_Wide *)from;
+            *(sti_Wide *)(out + group->first + c) = even + odd;
+        }
+    }
+}
+
+/* y += these columns times x, which is in the order of W. */
+STI_INLINE void add_columns(const sti_DenseNewton *d, const double *numbers, const double *x, double *y)
+{
+    for (int g = 0; g < d->n_groups; g++) {
+        const Group *group = &d->group[g];
+        const int *path = d->path + group->path, width = padded(group->n), length = group->length;
+        const double *from = numbers + group->at, *own = x + group->first;
+        for (int i = 0; i < length; i++, from += width) {
+            sti_Wide sum = *(const sti_Wide *)from * *(const sti_Wide *)own;
+            for (int c = STI_WIDTH; c < width; c += STI_WIDTH)
+                sum += *(const sti_Wide *)(from + c) * *(const sti_Wide *)(own + c);
+            y[path[i]] += (sum[0] + sum[1]) + (sum[2] + sum[3]);
         }
     }
 }
@@ -522,25 +714,25 @@ STI_CLONES static void multiply_forces(sti_DenseNewton *d, const st_Problem *p)
         f[p->H.i[e]] -= p->H.x[e] * p->w[row] / d->compliance[c];
     }
     solve_forward(d, f);
-    memset(d->b, 0, (size_t)d->rows * sizeof *d->b);
-    for (int k = 0; k < d->n; k++) {
-        const double *Y = d->Y + (int64_t)k * d->stride;
-        const int end = d->end[k] < d->rows ? d->end[k] : d->rows;
-        subtract_range(-f[k], Y, d->b, d->begin[k], end);
-    }
+    columns_times(d, d->columns + d->n_numbers, f, d->b);
 }
 
 /* The upper triangle of W, and b. */
-static void form_rows(sti_DenseNewton *d, const st_Problem *p)
+static st_Status form_rows(sti_DenseNewton *d, const st_Problem *p, st_Error *err)
 {
-    const int n = d->n, rows = d->rows, stride = d->stride;
-    memset(d->Y, 0, (size_t)n * (size_t)stride * sizeof *d->Y);
-    for (int k = 0; k < n; k++)
-        d->begin[k] = stride, d->end[k] = 0;
-    spread_columns(d, &p->G, d->place);
-    spread_columns(d, &p->H, d->place + d->m);
-    solve_columns(d, &d->U, d->Y);
-    multiply_columns(d);
+    const int rows = d->rows, stride = d->stride;
+    int next = 0;
+    d->n_groups = 0;
+    d->n_numbers = 0;
+    STI_TRY(group_columns(d, &p->G, d->place, 0, d->m, err));
+    if (d->n_linear > d->m) STI_TRY(group_columns(d, &p->H, d->place + d->m, d->m, d->n_linear, err));
+    STI_TRY(group_columns(d, &p->H, d->place + d->m, d->n_linear, rows, err));
+    STI_TRY(STI_GROW(&d->allocator, d->columns, d->columns_size, 2 * d->n_numbers, err));
+    fill_groups(d, &p->G, d->place, 0, d->m, &next);
+    if (d->n_linear > d->m) fill_groups(d, &p->H, d->place + d->m, d->m, d->n_linear, &next);
+    fill_groups(d, &p->H, d->place + d->m, d->n_linear, rows, &next);
+    solve_groups(d);
+    multiply_groups(d);
     add_compliance(d, &p->Cb, d->place);
     add_compliance(d, &p->C, d->place + d->m);
     multiply_forces(d, p);
@@ -554,6 +746,7 @@ static void form_rows(sti_DenseNewton *d, const st_Problem *p)
         d->own[i] = d->W[(int64_t)i * stride + i];
         d->terms[i] = fabs(d->b[i]);
     }
+    return ST_OK;
 }
 
 /* Eliminate rows first .. end - 1, which are u = 0, from those after them. Row p of W stays as it was then, for
@@ -1143,68 +1336,57 @@ STI_INLINE void set_folded(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-STI_INLINE void add_columns(const st_Sparse *of, const double *x, double *y)
-{
-    for (int j = 0; j < of->n_cols; j++)
-        for (int64_t e = of->p[j]; x[j] != 0 && e < of->p[j + 1]; e++)
-            y[of->i[e]] += of->x[e] * x[j];
-}
-
-/* v of r and l, and the impulses of servos, by a solve and a refined one. x: these impulses in the order of W, or NULL:
- * with them the first half of the solve is inv(U') f + Y x. */
-STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p, const double *x)
+/* v of the impulses x, in the order of W, and the impulses of servos, by a solve, whose first half is inv(U') f + Y x,
+ * and a refined one. */
+STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n;
+    for (int i = 0; i < STI_WIDTH; i++)
+        d->x[d->rows + i] = 0; /* what fills up the last group */
     memcpy(d->momentum, p->f, (size_t)n * sizeof *d->momentum);
-    add_columns(&p->G, d->l, d->momentum);
-    double *momentum = d->momentum;
-    for (int j = 0; j < p->n_r; j++) {
-        const double r = d->r_all[j], *numbers = p->H.x + p->H.p[j];
-        const int *at = p->H.i + p->H.p[j], size = (int)(p->H.p[j + 1] - p->H.p[j]);
-        for (int e = 0; e < size && r != 0 && d->place[d->m + j] >= 0; e++)
-            momentum[at[e]] += numbers[e] * r;
+    add_columns(d, d->columns, d->x, d->momentum);
+    memcpy(d->v, d->half, (size_t)n * sizeof *d->v);
+    add_columns(d, d->columns + d->n_numbers, d->x, d->v);
+    solve_backward(d, d->v);
+    set_folded(d, p);
+    memcpy(d->rest, d->momentum, (size_t)n * sizeof *d->rest);
+    for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
+        const int row = p->contact[c].first;
+        const int64_t e = p->H.p[row];
+        if (d->kind[c] == FOLDED) d->rest[p->H.i[e]] += p->H.x[e] * d->r_all[row];
     }
-    memset(d->v, 0, (size_t)n * sizeof *d->v);
-    for (int k = 0; x != NULL && k < n; k++) {
-        const int end = d->end[k] < d->rows ? d->end[k] : d->rows;
-        d->v[k] = d->half[k] + dot_range(d->Y + (int64_t)k * d->stride, x, d->begin[k], end);
-    }
-    if (x != NULL) solve_backward(d, d->v);
-    for (int round = x != NULL ? 1 : 0; round < 2; round++) {
-        set_folded(d, p);
-        memcpy(d->rest, d->momentum, (size_t)n * sizeof *d->rest);
-        for (int c = 0; c < p->n_contacts && d->n_folded > 0; c++) {
-            const int row = p->contact[c].first;
-            const int64_t e = p->H.p[row];
-            if (d->kind[c] == FOLDED) d->rest[p->H.i[e]] += p->H.x[e] * d->r_all[row];
+    const double *numbers = p->A.x; /* rest -= A v, from the lower triangle */
+    for (int b = 0; b < p->A.n_blocks; b++) {
+        const int first = p->A.first[b], size = p->A.first[b + 1] - first;
+        const bool diagonal = sti_block_marked(&p->A, b);
+        for (int k = first; k < first + size && !diagonal; k++)
+            subtract_range(d->v[k], numbers + (int64_t)(k - first) * size - first, d->rest, first, k);
+        for (int k = first; k < first + size; k++) {
+            const double *row = numbers + (int64_t)(k - first) * size - first;
+            d->rest[k] -= d->mass[k] * d->v[k] + (diagonal ? 0 : dot_range(row, d->v, first, k));
         }
-        const double *numbers = p->A.x; /* rest -= A v, from the lower triangle */
-        for (int b = 0; b < p->A.n_blocks && round > 0; b++) {
-            const int first = p->A.first[b], size = p->A.first[b + 1] - first;
-            const bool diagonal = sti_block_marked(&p->A, b);
-            for (int k = first; k < first + size && !diagonal; k++)
-                subtract_range(d->v[k], numbers + (int64_t)(k - first) * size - first, d->rest, first, k);
-            for (int k = first; k < first + size; k++) {
-                const double *row = numbers + (int64_t)(k - first) * size - first;
-                d->rest[k] -= d->mass[k] * d->v[k] + (diagonal ? 0 : dot_range(row, d->v, first, k));
-            }
-            numbers += diagonal ? size : (int64_t)size * size;
-        }
-        solve_forward(d, d->rest);
-        solve_backward(d, d->rest);
-        for (int i = 0; i < n; i++)
-            d->v[i] += d->rest[i];
+        numbers += diagonal ? size : (int64_t)size * size;
     }
+    solve_forward(d, d->rest);
+    solve_backward(d, d->rest);
+    for (int i = 0; i < n; i++)
+        d->v[i] += d->rest[i];
     set_folded(d, p);
 }
 
-/* G'v + Cb l + g into e; returns the largest. */
-static double joint_errors(const st_Problem *p, const double *v, const double *l, double *e)
+/* [G H]'v in the order of W. */
+STI_CLONES static void velocities_of_rows(const sti_DenseNewton *d, double *out)
+{
+    columns_times(d, d->columns, d->v, out);
+}
+
+/* G'v + Cb l + g into e; returns the largest. G_v: G'v */
+static double joint_errors(const st_Problem *p, const double *G_v, const double *l, double *e)
 {
     double most = 0;
     const double *x = p->Cb.x;
     for (int j = 0; j < p->n_l; j++)
-        e[j] = p->g[j] + column_times(&p->G, j, v);
+        e[j] = p->g[j] + G_v[j];
     for (int k = 0; k < p->Cb.n_blocks; k++)
         for (int i = p->Cb.first[k]; i < p->Cb.first[k + 1]; i++)
             for (int j = p->Cb.first[k]; j < p->Cb.first[k + 1]; j++)
@@ -1255,18 +1437,30 @@ static void judge_all(sti_DenseNewton *d, const st_Problem *p, st_Residual *out)
     sti_GraphError error = {0};
     *out = (st_Residual){.worst_contact = -1};
     if (d->m > 0) {
-        out->joint = joint_errors(p, d->v, d->l, d->F);
+        velocities_of_rows(d, d->trial);
+        out->joint = joint_errors(p, d->trial, d->l, d->F);
         refine_joints(d, d->F);
-        judge_velocities(d, p, NULL);
-        out->joint = joint_errors(p, d->v, d->l, d->F);
+        memcpy(d->x, d->l, (size_t)d->m * sizeof *d->x);
+        judge_velocities(d, p);
     }
-    for (int j = 0; j < p->n_r; j++)
-        d->u_all[j] = p->w[j] + column_times(&p->H, j, d->v);
+    velocities_of_rows(d, d->trial);
+    if (d->m > 0) out->joint = joint_errors(p, d->trial, d->l, d->F);
+    for (int j = 0; j < p->n_r; j++) {
+        const int at = d->place[d->m + j];
+        const int64_t e = p->H.p[j];
+        d->u_all[j] = p->w[j] + (at >= 0 ? d->trial[at] : p->H.x[e] * d->v[p->H.i[e]]);
+    }
     const double *x = p->C.x;
-    for (int k = 0; k < p->C.n_blocks; k++)
-        for (int i = p->C.first[k]; i < p->C.first[k + 1]; i++)
-            for (int j = p->C.first[k]; j < p->C.first[k + 1]; j++)
+    for (int k = 0; k < p->C.n_blocks; k++) {
+        const int first = p->C.first[k], end = p->C.first[k + 1];
+        if (end == first + 1) { /* mostly */
+            d->u_all[first] += *x++ * d->r_all[first];
+            continue;
+        }
+        for (int i = first; i < end; i++)
+            for (int j = first; j < end; j++)
                 d->u_all[i] += *x++ * d->r_all[j];
+    }
     for (int j = 0; j < p->n_r; j++) /* a row that joints hold: whatever r */
         if (d->place[d->m + j] >= 0 && d->own[d->place[d->m + j]] == 0) d->u_all[j] = d->b[d->place[d->m + j]];
     for (int c = 0; c < p->n_contacts; c++) {
@@ -1298,7 +1492,7 @@ static bool collect_impulses(sti_DenseNewton *d, const st_Problem *p)
         d->l[j] = d->x[j];
     for (int i = 0; i < p->n_r; i++)
         if (d->place[d->m + i] >= 0) d->r_all[i] = d->x[d->place[d->m + i]];
-    judge_velocities(d, p, d->x);
+    judge_velocities(d, p);
     for (int c = 0; c < p->n_contacts; c++) {
         const st_ContactLaw *contact = &p->contact[c];
         double *r = &d->r_all[contact->first];
@@ -1339,7 +1533,7 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
         if (round == MOST_ROUNDS - 1) memset(d->kind, HARD, (size_t)p->n_contacts);
         order_rows(d, p);
         if (!factor_masses(d, p)) return ST_OK;
-        form_rows(d, p);
+        STI_TRY(form_rows(d, p, err));
         d->redundant = eliminate_rows(d, 0, d->m);
         if (d->m > 0) drop_held_rows(d, p);
         eliminate_rows(d, d->m, d->n_linear);

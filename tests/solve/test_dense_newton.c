@@ -29,16 +29,21 @@ static void draw_masses(Made *m, check_Random *random, int parent[N_V])
                 m->A[i][j] += U[k][i] * U[k][j];
 }
 
-/* Four touches at the ends of branches, open, sticking or sliding; servos between their bounds or at one of them. */
+/* Four touches at the ends of branches or between two of them, open, sticking or sliding; servos between their bounds
+ * or at one of them. */
 static void draw_rows(Made *m, check_Random *random, const int parent[N_V], int n_loops, double *r, double *u)
 {
     int row = 0;
     for (int c = 0; c < N_TOUCH; c++) {
         const double mu = check_random(random, 0.3, 1), state = check_random(random, 0, 1);
+        const bool between = check_random(random, 0, 1) < 0.3; /* two branches */
         m->contact[m->n_contacts++] = (st_ContactLaw){.law = ST_LAW_COULOMB, .dim = 3, .first = row, .mu = mu};
-        for (int k = 0; k < 3; k++)
+        for (int k = 0; k < 3; k++) {
             for (int j = 9 + 4 * (c % 3); j >= 0; j = parent[j])
                 m->H[j][row + k] = check_random(random, -1, 1);
+            for (int j = 9 + 4 * ((c + 1) % 3); j >= 0 && between; j = parent[j])
+                m->H[j][row + k] = check_random(random, -1, 1);
+        }
         if (state < 0.25) {
             u[row] = check_random(random, 0.1, 1);
             u[row + 1] = check_random(random, -1, 1);

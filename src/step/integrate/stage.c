@@ -308,10 +308,20 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     const st_Sink *end_rows = end_rows_of(&build);
     double reach = sti_drift_time(&build);
     STI_TRY(append_all(&build, &sink->joint_rows, end_rows != NULL ? &end_rows->joint_rows : NULL, sink->joint));
-    for (int k = 0; k < sink->joint_rows.n_rows; k++) {
-        out->g[k] = sink->joint[k].rate;
-        if (build.gap_drift) out->g[k] += joint_drift(&build, k, reach);
-        out->Cb[k] = 0;
+    const int n_joint_rows = sink->joint_rows.n_rows;
+    if (n_joint_rows > 0) memset(out->Cb, 0, (size_t)n_joint_rows * sizeof *out->Cb);
+    if (build.gap_drift && !stage->mean && stage->drift_from == NULL && build.shift == NULL &&
+        !work->recovery.by_island) { /* mostly: as joint_drift, with the same bits */
+        const double cap = model->def.correction_speed, share = work->recovery.share;
+        const double later = stage->t > state->t ? stage->eta : 0;
+        for (int k = 0; k < n_joint_rows; k++) {
+            const sti_JointEntry *joint = &sink->joint[k];
+            const double drift = share * capped((joint->value - later * joint->rate) / reach, cap);
+            out->g[k] = joint->velocity ? joint->rate : joint->rate + drift;
+        }
+    } else {
+        for (int k = 0; k < n_joint_rows; k++)
+            out->g[k] = sink->joint[k].rate + (build.gap_drift ? joint_drift(&build, k, reach) : 0);
     }
     if (n_soft > 0) STI_TRY(assemble_springs(&build));
     out->laid_out = model->rigid ? out->G.n_rows : 0;
