@@ -61,6 +61,7 @@ typedef struct Planning {
     const sti_SpanningForest *of;
     int *block; /* by body: -1: it does not move                                                    */
     int *next;  /* by node: the next of its tree                                                    */
+    int *last;  /* by node: the last of its descendants, so far                                        */
     int *link;  /* by node; -1: none                                                                */
     sti_TreePlan plan;
 } Planning;
@@ -88,13 +89,14 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     Planning p = {.world = world, .of = &of};
     p.block = sti_alloc(a, n, sizeof *p.block);
     p.next = sti_alloc(a, n, sizeof *p.next);
+    p.last = sti_alloc(a, n, sizeof *p.last);
     p.link = sti_alloc(a, n, sizeof *p.link);
     p.plan.link = sti_alloc(a, n, sizeof *p.plan.link);
     p.plan.follower = sti_alloc(a, n_joints, sizeof *p.plan.follower);
     sti_JointCoordinates *own = work->joint_coordinates = sti_alloc(a, 1, sizeof *own);
     st_Status status = ST_OK;
-    if (p.block == NULL || p.next == NULL || p.link == NULL || p.plan.link == NULL || p.plan.follower == NULL ||
-        own == NULL)
+    if (p.block == NULL || p.next == NULL || p.last == NULL || p.link == NULL || p.plan.link == NULL ||
+        p.plan.follower == NULL || own == NULL)
         status = sti_fail(err, ST_ERR_MEMORY, "out of memory for trees of %d bodies", n - 1);
     if (status == ST_OK) status = sti_spanning_forest_create(world, a, q, false, &of, err);
     if (status == ST_OK) {
@@ -113,12 +115,13 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
         bool grown = false;
         p.plan.n_links = 0;
         for (int node = 0; node < forest->n_nodes; node++)
-            p.next[node] = p.link[node] = -1;
-        for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, by number */
-            const int root = forest->node[node].root;
-            if (root == node) continue;
-            p.next[node] = p.next[root];
-            p.next[root] = node;
+            p.next[node] = p.link[node] = -1, p.last[node] = node;
+        for (int node = forest->n_nodes - 1; node > 0; node--) { /* lists from the roots, limb by limb */
+            const int parent = forest->node[node].parent;
+            if (forest->node[node].root == node) continue;
+            p.next[p.last[node]] = p.next[parent];
+            p.next[parent] = node;
+            if (p.last[parent] == parent) p.last[parent] = p.last[node];
         }
         for (int root = 1; root < forest->n_nodes; root++) {
             int n_v = 0;
@@ -152,6 +155,7 @@ st_Status sti_joint_coordinates_create(const sti_Model *model, sti_StepWork *wor
     sti_spanning_forest_free(a, &of);
     sti_free(a, p.block, n, sizeof *p.block);
     sti_free(a, p.next, n, sizeof *p.next);
+    sti_free(a, p.last, n, sizeof *p.last);
     sti_free(a, p.link, n, sizeof *p.link);
     sti_free(a, p.plan.link, n, sizeof *p.plan.link);
     sti_free(a, p.plan.follower, n_joints, sizeof *p.plan.follower);
@@ -172,8 +176,23 @@ void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work)
 
 /* ---- solving -------------------------------------------------------------------------------------- */
 
-st_Status sti_joint_coordinates_solve(sti_StepWork *work, const sti_IslandsCall *call, st_Solution *solution,
-                                      st_SolveInfo *info, bool *done, st_Error *err)
+/* The error of a solver, in the words of the scene if a joint moves no mass. */
+static st_Status name_massless(const sti_World *world, const sti_TreeCoordinates *trees, st_Status status,
+                               st_Error *err)
+{
+    const int row = status == ST_ERR_MEMORY ? -1 : sti_tree_coordinates_massless(trees);
+    for (int j = 0; row >= 0 && j < world->n_joints; j++)
+        if (world->joint[j].n_rows > 0 && world->joint[j].first_row == row)
+            return sti_fail(
+                err, ST_ERR_NUMERIC,
+                "joint \"%s\": it moves no mass; give the bodies beyond it a mass and an inertia, or the joint "
+                "an armature",
+                world->scene->joint[j].name);
+    return status;
+}
+
+st_Status sti_joint_coordinates_solve(const sti_Model *model, sti_StepWork *work, const sti_IslandsCall *call,
+                                      st_Solution *solution, st_SolveInfo *info, bool *done, st_Error *err)
 {
     sti_JointCoordinates *own = work->joint_coordinates;
     const st_Problem *problem = &work->step.problem, *reduced;
@@ -211,7 +230,8 @@ st_Status sti_joint_coordinates_solve(sti_StepWork *work, const sti_IslandsCall 
     of_trees.pile = NULL;
     of_trees.awake = sleeping ? &awake : NULL;
     of_trees.dense = true;
-    STI_TRY(sti_islands_solve(work->islands, reduced, &of_trees, &inner, info, err));
+    const st_Status status = sti_islands_solve(work->islands, reduced, &of_trees, &inner, info, err);
+    if (status != ST_OK) return name_massless(model->world, own->trees, status, err);
     info->redundant_rows += sti_tree_coordinates_held(own->trees);
     sti_tree_coordinates_expand(own->trees, sleeping ? own->awake : NULL, solution->r, solution->v, solution->l);
     *done = own->used = true;

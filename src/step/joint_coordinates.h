@@ -12,8 +12,8 @@ void sti_joint_coordinates_free(const sti_Model *model, sti_StepWork *work);
 /* Bodies and rows of an island of the last step problem, where that was solved in joint coordinates. */
 void sti_joint_coordinates_count(const sti_StepWork *work, int island, st_IslandReport *out);
 /* Solve the step problem in joint coordinates; *done false: it is solved as it is instead. */
-st_Status sti_joint_coordinates_solve(sti_StepWork *work, const sti_IslandsCall *call, st_Solution *solution,
-                                      st_SolveInfo *info, bool *done, st_Error *err);
+st_Status sti_joint_coordinates_solve(const sti_Model *model, sti_StepWork *work, const sti_IslandsCall *call,
+                                      st_Solution *solution, st_SolveInfo *info, bool *done, st_Error *err);
 
 /* Was the last step problem solved in joint coordinates? */
 bool sti_joint_coordinates_used(const sti_StepWork *work);

@@ -392,7 +392,7 @@ static void test_jacobians(void **unused)
 /* ---- inverse kinematics --------------------------------------------------------------------------- */
 
 /* Two bars of length 1 in the plane: the point at distance sqrt(2) has the elbow at a right angle. */
-static void two_bars(Run *run, double upper)
+static void bars(Run *run, double upper, double centre, double inertia)
 {
     st_SystemDef def = st_system_def();
     st_BodyId id[2];
@@ -402,7 +402,8 @@ static void two_bars(Run *run, double upper)
         st_BodyDef body = st_body_def();
         body.mass = 1;
         body.inertia = (st_Mat3){{0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1}};
-        body.pose.p = vec3(0.5 + k, 0, 0);
+        body.pose.p = vec3(0.5, 0, 0);
+        if (k == 1) body.pose.p.x = centre, body.inertia.m[8] = inertia;
         check_ok(st_scene_add_body(run->scene, &body, &id[k], &run->err), run->err);
         st_JointDef joint = st_joint_def(ST_JOINT_REVOLUTE);
         if (k == 1) joint.a = id[0];
@@ -414,6 +415,32 @@ static void two_bars(Run *run, double upper)
         check_ok(st_scene_add_joint(run->scene, &joint, NULL, &run->err), run->err);
     }
     check_ok(st_system_create(run->scene, &def, &run->sys, &run->err), run->err);
+}
+
+static void two_bars(Run *run, double upper)
+{
+    bars(run, upper, 1.5, 0.1);
+}
+
+/* A last link whose centre is on its hinge, without inertia about it. */
+static void test_step_of_massless_leaf(void **unused)
+{
+    (void)unused;
+    Robot robot = {0};
+    Run *run = &robot.run;
+    st_Pose before, after;
+    bars(run, INFINITY, 1, 1e-30);
+    check_ok(st_system_pose(run->sys, (st_BodyId){2}, &before), run->err);
+    assert_int_equal(st_system_step(run->sys, 0.01, NULL, &run->err), ST_ERR_NUMERIC);
+    assert_non_null(strstr(run->err.message, "joint \"elbow\": it moves no mass"));
+    check_ok(st_system_pose(run->sys, (st_BodyId){2}, &after), run->err);
+    assert_memory_equal(&before, &after, sizeof before);
+    check_ok(st_articulation_create(run->sys, &robot.of, &run->err), run->err);
+    double tau[2] = {0}, acceleration[2];
+    assert_int_equal(st_articulation_forward_dynamics(robot.of, tau, NULL, 0, acceleration, 2, &run->err),
+                     ST_ERR_NUMERIC);
+    assert_non_null(strstr(run->err.message, "joint \"elbow\": no mass moves"));
+    robot_close(&robot);
 }
 
 /* A frame at the end of a bar of length 1 that turns about z, by its name: a circle with its two accelerations. */
@@ -819,6 +846,7 @@ int main(void)
         cmocka_unit_test(test_inverse_dynamics),
         cmocka_unit_test(test_jacobians),
         cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_step_of_massless_leaf),
         cmocka_unit_test(test_reach),
         cmocka_unit_test(test_reach_pose),
         cmocka_unit_test(test_bad_input),

@@ -44,7 +44,7 @@ st_Status sti_solve_islands(const sti_Model *model, const sti_State *state, sti_
     if (!model->rigid) STI_TRY(st_problem_check(problem, err));
     const sti_Linearised *linear = &work->linearised; /* drag: symmetric, body by body */
     if (work->joint_coordinates != NULL && (!linear->on || (linear->symmetric && linear->first == model->first)))
-        STI_TRY(sti_joint_coordinates_solve(work, &call, solution, &found, &done, err));
+        STI_TRY(sti_joint_coordinates_solve(model, work, &call, solution, &found, &done, err));
     if (!done) STI_TRY(sti_islands_solve(work->islands, problem, &call, solution, &found, err));
     work->work_done += found.work;
     if (info != NULL) *info = found;
