@@ -940,6 +940,38 @@ STI_CLONES static bool solve_system(double *F, int n, int stride)
     return true;
 }
 
+/* Four pivots from k on of a symmetric matrix, of which only the upper triangle is used, with the right-hand side as
+ * column n: each row after them is read and written once for all four. */
+STI_INLINE bool eliminate_four(double *J, int stride, int k, int n, const double *least)
+{
+    double *row[STI_WIDTH], over[STI_WIDTH];
+    for (int p = 0; p < STI_WIDTH; p++) {
+        row[p] = J + (int64_t)(k + p) * stride;
+        for (int e = 0; e < p; e++)
+            subtract_fours(row[e][k + p] * over[e], row[e], row[p], k + p, n + 1);
+        if (!(row[p][k + p] > least[k + p])) return false;
+        over[p] = 1 / row[p][k + p];
+    }
+    const double *x = row[0], *y = row[1], *z = row[2], *w = row[3];
+    int i = k + STI_WIDTH;
+    for (; i + 1 < n; i += 2) {
+        const double a = x[i] * over[0], b = y[i] * over[1], c = z[i] * over[2], e = w[i] * over[3],
+                     a_1 = x[i + 1] * over[0], b_1 = y[i + 1] * over[1], c_1 = z[i + 1] * over[2],
+                     e_1 = w[i + 1] * over[3];
+        double *to = J + (int64_t)i * stride, *below = to + stride;
+        for (int j = i & ~3; j <= n; j += STI_WIDTH) {
+            const sti_Wide x_j = *(const sti_Wide *)(x + j), y_j = *(const sti_Wide *)(y + j),
+                           z_j = *(const sti_Wide *)(z + j), w_j = *(const sti_Wide *)(w + j);
+            *(sti_Wide *)(to + j) = *(const sti_Wide *)(to + j) - a * x_j - b * y_j - c * z_j - e * w_j;
+            *(sti_Wide *)(below + j) = *(const sti_Wide *)(below + j) - a_1 * x_j - b_1 * y_j - c_1 * z_j - e_1 * w_j;
+        }
+    }
+    for (; i < n; i++)
+        for (int p = 0; p < STI_WIDTH; p++)
+            subtract_fours(row[p][i] * over[p], row[p], J + (int64_t)i * stride, i, n + 1);
+    return true;
+}
+
 /* Rows of contacts that stick come first: there A = 0 and B = diag(rho), so that
  *
  *     (S + alpha E)_ss d_s + S_sg d_g = -F_s/rho - c_s         c: the part of the rows that are known
@@ -986,7 +1018,10 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
         to[k] += alpha / d->rho[at];
         to[n] -= d->F[at] / d->rho[at];
     }
-    for (int k = 0; k < n_sticking; k += 2) { /* two pivots at a time: each row is read and written once for both */
+    int begin = 0;
+    for (; begin + STI_WIDTH <= n_sticking; begin += STI_WIDTH)
+        if (!eliminate_four(d->J, stride, begin, n, least)) return false;
+    for (int k = begin; k < n_sticking; k += 2) { /* two pivots at a time: each row is read and written once for both */
         double *row = d->J + (int64_t)k * stride, *next = row + stride;
         if (!(row[k] > least[k])) return false;
         const double over = 1 / row[k];
@@ -1035,13 +1070,16 @@ STI_CLONES static bool solve_active(sti_DenseNewton *d, const st_Problem *p, dou
         for (int i = 0; i < n_sliding; i++)
             d->J[(int64_t)(n_sticking + i) * stride + n] = d->K[(int64_t)i * stride + n_sliding];
     }
-    for (int j = n - 1; j >= 0; j--) { /* by columns: sums of different rows do not wait for each other */
-        double *known = d->J + (int64_t)j * stride;
-        if (j < n_sticking) known[n] /= known[j];
-        for (int k = 0; k < j && k < n_sticking; k++) {
-            double *row = d->J + (int64_t)k * stride;
-            row[n] -= row[j] * known[n];
-        }
+    double known[MOST_ROWS + 1];
+    for (int i = n_sticking; i < n; i++)
+        known[i] = d->J[(int64_t)i * stride + n];
+    for (int k = n_sticking - 1; k >= 0; k--) { /* the last ones found come last, one by one: the sum waits for them */
+        double *row = d->J + (int64_t)k * stride, sum = row[n];
+        const int near_end = k + 1 + STI_WIDTH < n ? k + 1 + STI_WIDTH : n;
+        if (near_end < n) sum -= dot_range(row, known, near_end, n);
+        for (int j = near_end - 1; j > k; j--)
+            sum -= row[j] * known[j];
+        known[k] = row[n] = sum / row[k];
     }
     return true;
 }
