@@ -9,8 +9,6 @@
 /* Shorter solves are repeated, and their median is printed: the first one includes cold caches and pages. */
 #define SHORT_SOLVE  0.01
 #define MOST_REPEATS 21
-/* So many that the time limit, not the number of sweeps, ends a slow solver. */
-#define MOST_ITERATIONS 1000000
 
 const char *solve_status_name(SolveStatus status)
 {
@@ -195,7 +193,6 @@ static st_Status make_solver(Work *work, const char *name, bool with_history, st
     st_SolverDef def = st_solver_def();
     def.name = name;
     def.tolerance = work->options->tolerance;
-    def.max_iterations = MOST_ITERATIONS;
     def.all_errors = true;
     def.cancel = deadline_passed;
     def.cancel_ctx = &work->deadline;

@@ -207,7 +207,7 @@ typedef struct st_OwnSolver {
 typedef struct st_SolverDef {
     const char *name;          /* a name of st_solver_name(), "auto" by default               */
     double tolerance;          /* on st_Residual.natural                                      */
-    int max_iterations;        /* of the iterative solvers (sweeps)                           */
+    int max_iterations;        /* of the iterative solvers, all turns of auto together: 1e6 by default */
     st_Effort effort;          /* of "auto": how much work it may do                          */
     bool warm_start;           /* start from the r in st_Solution                             */
     bool all_errors;           /* the tolerance also applies to error and error_rho           */

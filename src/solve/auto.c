@@ -94,12 +94,16 @@ enum { FIRST_TURNS = 2, PILE_TURNS = sizeof pile_turns / sizeof pile_turns[0] };
  * is only done without a warm start: the impulses of the last step are a better start. It is 45 times faster for 300
  * contacts with masses from 1 to 1e6, and 12 times for 30 bricks with 8 points per face (docs/solvers.md). If newton
  * stays where ipm ended, its long turns (attempts 4 and 5) leave that place: of 146 stacks they solve eleven that
- * nothing else does. With very unequal masses admm solves problems that ipm does not. */
+ * nothing else does. If masses are very unequal and contacts redundant, ipm may end far away. Then admm approaches the
+ * solution slowly, and newton tries again each time that the number of its iterations has doubled. */
 static const Turn stiff_turns[] = {
-    {IPM, 100, 1, ZERO},    {NEWTON, 150, 1, LAST},  {NEWTON, 600, 4, LAST}, {IPM, 100, 2, ZERO},
-    {NEWTON, 150, 1, LAST}, {NEWTON, 600, 4, LAST},  {IPM, 200, 3, ZERO},    {NEWTON, 150, 1, LAST},
-    {NEWTON, 600, 5, LAST}, {IPM, 60, 0, ZERO},      {NEWTON, 60, 1, LAST},  {ADMM, 25000, 0, ZERO},
-    {NEWTON, 150, 1, LAST}, {NEWTON, 2000, 4, BEST},
+    {IPM, 100, 1, ZERO},    {NEWTON, 150, 1, LAST},  {NEWTON, 600, 4, LAST},  {IPM, 100, 2, ZERO},
+    {NEWTON, 150, 1, LAST}, {NEWTON, 600, 4, LAST},  {IPM, 200, 3, ZERO},     {NEWTON, 150, 1, LAST},
+    {NEWTON, 600, 5, LAST}, {IPM, 60, 0, ZERO},      {NEWTON, 60, 1, LAST},   {ADMM, 2000, 0, ZERO},
+    {NEWTON, 600, 0, LAST}, {ADMM, 2000, 1, BEST},   {NEWTON, 600, 0, LAST},  {ADMM, 4000, 1, BEST},
+    {NEWTON, 600, 0, LAST}, {ADMM, 8000, 1, BEST},   {NEWTON, 600, 0, LAST},  {ADMM, 16000, 1, BEST},
+    {NEWTON, 600, 0, LAST}, {NEWTON, 2000, 4, BEST}, {ADMM, 32000, 1, BEST},  {NEWTON, 600, 0, LAST},
+    {ADMM, 64000, 1, BEST}, {NEWTON, 600, 0, LAST},  {ADMM, 128000, 1, BEST},
 };
 enum { STIFF_TURNS = sizeof stiff_turns / sizeof stiff_turns[0] };
 /* Steps of newton if it has the first turn in a pile. */
@@ -503,8 +507,8 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
         const int64_t n = problem->n_r;
         const bool conic = sti_solver_takes(&sti_ipm, problem, &refused);
         const bool smooth = sti_solver_takes(&sti_homotopy, problem, &refused);
-        const bool unequal_masses =
-            problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused) && has_unequal_masses(task);
+        const bool alternates = problem->symmetric && sti_solver_takes(&sti_admm, problem, &refused);
+        const bool unequal_masses = alternates && has_unequal_masses(task);
         const bool is_stiff = (unequal_masses || n > EVEN_REDUNDANCY * problem->n_v) && n <= STIFF_ROWS &&
                               task->effort == ST_EFFORT_THOROUGH && cold;
         int64_t unknowns = 0; /* that Lemke would have; law by law as in lemke.c */
@@ -539,7 +543,7 @@ static st_Status auto_solve(void *workspace, sti_Task *task, st_Error *err)
             const int left = task->max_iterations - a->iterations;
             const bool factors = turn.who != NSGS;
             const bool after_none = no_admm && turn.from == LAST; /* where admm would have ended */
-            no_admm = turn.who == ADMM && !unequal_masses;
+            no_admm = turn.who == ADMM && !unequal_masses && !(is_stiff && alternates);
             if ((turn.who == IPM && !conic) || (turn.who == HOMOTOPY && !smooth) || no_admm || after_none ||
                 (factors && n > MOST_ROWS))
                 continue;

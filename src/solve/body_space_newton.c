@@ -211,8 +211,16 @@ static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
             X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
 }
 
-/* Adds contact c, of at most three rows, to the matrix and the right-hand side of (2). */
-static void add_contact(sti_ByBodies *s, int c)
+/* The g of a contact with A = 0 and B = I, for another F. */
+void sti_by_bodies_set_side(sti_ByBodies *s, int c, const double *F)
+{
+    const int dim = s->graph->problem->contact[c].dim, width = s->width;
+    for (int i = 0; i < dim; i++)
+        s->g[(ptrdiff_t)width * c + i] = s->K[(ptrdiff_t)width * width * c + (width + 1) * i] * F[i];
+}
+
+/* Adds contact c, of at most three rows, to the right-hand side of (2), and to its matrix if `factors`. */
+static void add_contact(sti_ByBodies *s, int c, bool factors)
 {
     const double *K = s->K + 9 * (ptrdiff_t)c, *g = s->g + 3 * (ptrdiff_t)c;
     const int64_t *cross = s->cross + 2 * (ptrdiff_t)c;
@@ -227,14 +235,14 @@ static void add_contact(sti_ByBodies *s, int c)
         double *z = s->z + SIX * (ptrdiff_t)body[side];
         for (int k = 0; k < SIX; k++)
             z[k] -= h[side][0][k] * g[0] + h[side][1][k] * g[1] + h[side][2][k] * g[2];
-        if (open) continue;
+        if (open || !factors) continue;
         for (int d = 0; d < 3; d++) /* T = K'h. Sticking contacts, most of them, have a diagonal K. */
             for (int k = 0; k < SIX; k++)
                 T[side][d][k] = diagonal ? K[4 * d] * h[side][d][k]
                                          : K[d] * h[side][0][k] + K[3 + d] * h[side][1][k] + K[6 + d] * h[side][2][k];
         add_product(s->x + s->start[s->p[body[side]]], T[side], h[side]);
     }
-    if (open || cross[0] < 0) return;
+    if (open || !factors || cross[0] < 0) return;
     if (diagonal) { /* both blocks at once: one is the transpose of the other */
         double *restrict X = s->x + s->start[cross[0]], *restrict Y = s->x + s->start[cross[1]];
         for (int k = 0; k < SIX; k++)
@@ -272,7 +280,7 @@ typedef struct Side {
 } Side;
 
 /* The same as add_contact for any number of rows and velocities. */
-static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
+static void add_sides(const sti_ByBodies *s, int c, const Side sides[2], bool factors)
 {
     const int dim = s->graph->problem->contact[c].dim;
     const double *K = s->K + (ptrdiff_t)s->width * s->width * c, *g = s->g + (ptrdiff_t)s->width * c;
@@ -282,19 +290,20 @@ static void add_sides(const sti_ByBodies *s, int c, const Side sides[2])
         for (int d = 0; d < dim; d++)
             for (int k = 0; k < own.size; k++)
                 s->z[s->first[own.node] + k] -= own.rows[d * own.size + k] * g[d];
+        if (!factors) continue;
         add_block(s, s->p[own.node], K, dim, own.rows, own.size, own.rows, own.size);
         if (other.node >= 0)
             add_block(s, s->cross[2 * (ptrdiff_t)c + side], K, dim, own.rows, own.size, other.rows, other.size);
     }
 }
 
-st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err)
+st_Status sti_by_bodies_step(sti_ByBodies *s, bool factors, double *d, double *W_d, st_Error *err)
 {
     const st_Problem *p = s->graph->problem;
     int replaced;
-    memset(s->x, 0, (size_t)s->n_x * sizeof *s->x);
+    if (factors) memset(s->x, 0, (size_t)s->n_x * sizeof *s->x);
     memset(s->z, 0, (size_t)s->first[s->n] * sizeof *s->z);
-    for (int k = 0; k < s->n; k++)
+    for (int k = 0; k < s->n && factors; k++)
         for (int i = 0; i < rows_of(s, k); i++)
             s->x[s->start[s->p[k]] + (ptrdiff_t)i * (rows_of(s, k) + 1)] = 1.0;
 
@@ -316,19 +325,19 @@ st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *
                     memcpy(rows[side][3], last[side], sizeof last[side]);
                     sides[side] = (Side){body[side] != s->graph->n_nodes ? body[side] : -1, SIX, rows[side][0]};
                 }
-                add_sides(s, c, sides);
+                add_sides(s, c, sides, factors);
             } else
-                add_contact(s, s->graph->batch[k].contact[lane]);
+                add_contact(s, s->graph->batch[k].contact[lane], factors);
     for (int k = 0; k < s->graph->n_alone; k++) {
         /* A contact that is solved alone. */
         Side sides[2];
         for (int side = 0; side < 2; side++)
             sides[side] = (Side){s->graph->alone[k].node[side], s->graph->alone[k].size[side],
                                  s->graph->alone_rows + s->graph->alone[k].rows[side]};
-        add_sides(s, s->graph->alone[k].contact, sides);
+        add_sides(s, s->graph->alone[k].contact, sides, factors);
     }
     sti_work_visits(s->work, 2.0 * p->n_contacts);
-    STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
+    if (factors) STI_TRY(sti_sparse_lu_factor(s->lu, &s->rows, s->x, tiny_pivot, &replaced, err));
     sti_sparse_lu_solve(s->lu, s->z);
     for (int c = 0; c < p->n_contacts; c++) {
         /* u = H~'z of contact c, by direction */

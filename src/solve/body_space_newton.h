@@ -51,7 +51,11 @@ void sti_by_bodies_release(sti_ByBodies *s);
  * graph's). */
 void sti_by_bodies_set(sti_ByBodies *s, int c, const double *A, const double *B, const double *F, const double *soft);
 
-/* The step d and the change of velocities by it, W d, both n_r. */
-st_Status sti_by_bodies_step(sti_ByBodies *s, double *d, double *W_d, st_Error *err);
+/* Another F for contact c, which was set with A = 0 and B = I. */
+void sti_by_bodies_set_side(sti_ByBodies *s, int c, const double *F);
+
+/* The step d and the change of velocities by it, W d, both n_r. factors: false if only F has changed since the last
+ * step. */
+st_Status sti_by_bodies_step(sti_ByBodies *s, bool factors, double *d, double *W_d, st_Error *err);
 
 #endif

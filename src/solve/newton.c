@@ -123,7 +123,7 @@ static st_Status find_step_by_bodies(Newton *s, const sti_Task *task, st_Error *
         sti_by_bodies_set(&s->base->bodies, c, s->A + BLOCK * (int64_t)c, s->B + BLOCK * (int64_t)c, s->F + first,
                           soft);
     }
-    return sti_by_bodies_step(&s->base->bodies, s->step, s->step_u, err);
+    return sti_by_bodies_step(&s->base->bodies, true, s->step, s->step_u, err);
 }
 
 /* The same by W. */

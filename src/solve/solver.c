@@ -38,12 +38,13 @@ struct st_Solver {
     int64_t r_size;
 };
 
-/* warm_start is off: a caller that does not use it may pass an r that was never set. */
+/* So many iterations that the work, not their number, ends a slow solver. warm_start is off: a caller that does not use
+ * it may pass an r that was never set. */
 st_SolverDef st_solver_def(void)
 {
     return (st_SolverDef){.name = "auto",
                           .tolerance = 1e-9,
-                          .max_iterations = 10000,
+                          .max_iterations = 1000000,
                           .warm_start = false,
                           .threads = 1,
                           .max_work = INFINITY,

@@ -45,7 +45,7 @@ static void test_solves_the_equation(void **state)
         make_slopes(&random, A + 9 * (ptrdiff_t)c, B + 9 * (ptrdiff_t)c, F + first, soft + first);
         sti_by_bodies_set(&by_bodies, c, A + 9 * (ptrdiff_t)c, B + 9 * (ptrdiff_t)c, F + first, soft + first);
     }
-    check_ok(sti_by_bodies_step(&by_bodies, d, W_d, &err), err);
+    check_ok(sti_by_bodies_step(&by_bodies, true, d, W_d, &err), err);
     check_ok(sti_reduction_columns(reduction, &err), err);
     sti_reduction_apply(reduction, d, v, u);
     for (int c = 0; c < problem.n_contacts; c++)

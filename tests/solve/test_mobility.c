@@ -191,7 +191,7 @@ static void test_steps_by_bodies(void **state)
         }
         sti_by_bodies_set(&by_bodies, c, A, B, F + p->contact[c].first, soft);
     }
-    check_ok(sti_by_bodies_step(&by_bodies, d, W_d, &err), err);
+    check_ok(sti_by_bodies_step(&by_bodies, true, d, W_d, &err), err);
     check_ok(sti_reduction_columns(yard.reduction, &err), err);
     sti_reduction_apply(yard.reduction, d, v, u);
     for (int c = 0; c < p->n_contacts; c++)

@@ -5,6 +5,7 @@
     redundant    a pile of SIZE bricks with 8 contact points on every face that touches
     chain        SIZE links with ball joints between them, lying on a rough floor
     stack        SIZE boxes on each other, masses growing to 1e6 towards the top, mu from 0.1 to 5
+    rubble       SIZE stones, masses drawn from 1 to 1e6, each on three others with up to three contacts per pair
     spheres      a pile of SIZE spheres in a box, in the packing of cannon balls (about 5 contacts per sphere)
     lcp          the frictional pyramids (4 facets) of SIZE spheres as a linear complementarity problem
 
@@ -215,6 +216,30 @@ def stack(size, rng):
     return world.problem()
 
 
+def rubble(size, rng):
+    """Stones that rest on three of the eight stones before them. Contacts of a pair have nearly the same normal."""
+    world = World()
+    for k in range(size):
+        if k < 5:
+            below = []
+            at = (rng.uniform(-1.0, 1.0), rng.uniform(-1.0, 1.0), 0.3)
+        else:
+            below = rng.sample(range(max(0, k - 8), k), 3)
+            at = tuple(sum(world.position[a][i] for a in below) / 3.0 + rng.gauss(0.0, 0.05) for i in range(3))
+            at = (at[0], at[1], at[2] + 0.5)
+        velocity = tuple(rng.gauss(0.0, 0.2) for _ in range(3))
+        b = world.body(at, 10.0 ** rng.uniform(0, 6), 0.3, velocity)
+        if not below:
+            world.contact(-1, b, (at[0], at[1], 0.0), (0.0, 0.0, 1.0), rng.uniform(0.2, 1.0))
+        for a in below:
+            for _ in range(rng.randint(1, 3)):
+                point = tuple(0.5 * (x + y) + rng.gauss(0.0, 0.05) for x, y in zip(world.position[a], at))
+                normal = [y - x + rng.gauss(0.0, 0.02) for x, y in zip(world.position[a], at)]
+                length = math.sqrt(sum(x * x for x in normal))
+                world.contact(a, b, point, tuple(x / length for x in normal), rng.uniform(0.2, 1.0))
+    return world.problem()
+
+
 def lcp(size, rng):
     """(N'v, D'v + lambda, mu r_n - sum beta) >= 0: Anitescu & Potra 1997 with four facets."""
     world = cannon_balls(size, rng, lambda r: r.uniform(0.5, 2.0), lambda r: 0.5)
@@ -260,6 +285,7 @@ FAMILIES = {
     "redundant": redundant,
     "chain": chain,
     "stack": stack,
+    "rubble": rubble,
     "spheres": spheres,
     "lcp": lcp,
 }
