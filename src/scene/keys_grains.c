@@ -204,7 +204,7 @@ static const sti_Key inlet_keys[] = {
      "the grains are the bodies grain_0001, grain_0002, ...: this name and a number of at least four digits", "grain",
      NULL},
     {"region", STI_VALUE_REGION, STI_ANY, STI_ANY, STI_FINITE, INLET(inlet.grains.region), "",
-     "centres of grains are inserted at a random free place in it; it may be as thin as a plane", NULL,
+     "centres of grains are inserted at a random free place in it; its extents may be tiny, 1e-6 m for a plane", NULL,
      &sti_region_kind},
     {"shapes", STI_VALUE_LIST, STI_ANY, STI_ANY, STI_FINITE, 0, "", "of one grain, as for fills", NULL,
      &sti_shape_kind},
