@@ -315,8 +315,8 @@ static const double cheap_price = 40.0;
 enum { PRICED_BODIES = 300 };
 /* Free bodies that are few, whatever rows they have: newton_small.c. */
 enum { EXACT_BODIES = 12 };
-/* Sweeps that bodies in motion get before newton. */
-enum { MOVING_SWEEPS = 36 };
+/* Sweeps that bodies in motion get before newton, and large stacks that fall. */
+enum { MOVING_SWEEPS = 36, FALLING_SWEEPS = 24 };
 /* A load is heavy if impulses are this many times those of the free velocities: a plate on a pile, for example. A pile
  * by itself has 1 to 12. The energy that errors add grows with the load, so the residual must be smaller, and this
  * many accelerated sweeps are needed until the load has reached the ground. Newton often fails there, but with this
@@ -330,6 +330,9 @@ enum { LOADED_SWEEPS = 200, CRAWLING = 2 };
 /* A start is accepted as the solution if its residual is at most this many times that of the last solve, or at most
  * this part of the tolerance. */
 static const double jump = 10.0, below = 1e-2;
+/* From this load on, the start of a stack that falls is scaled (scale_start). Walls that are hit have loads of 1 to 7.
+ * Scaling would reduce their static load as well, and many sweeps are needed to build it up again. */
+static const double strained = 10.0;
 /* The cost of a step of newton, in sweeps. */
 static st_Status price_of_newton(sti_Task *task, double *price, st_Error *err)
 {
@@ -371,6 +374,35 @@ static st_Status pay(Auto *a, sti_Task *task, Budget *budget, Turn turn, st_Erro
     STI_TRY(take_turn(a, task, turn, err));
     budget->left -= price * (a->iterations - before);
     return ST_OK;
+}
+
+/* The start of a stack that falls may be wrong by a factor, for example the impulses of an impact that is over. Then
+ * its multiple with the least energy 1/2 r'W r + b'r replaces it: with u = W r + b, r times 1 - r'u/r'W r. Its energy
+ * is at most that of no impulses, 0, so sweeps that end early add no energy with it. The factor is at most 1, because
+ * r'u < 0 is the work of friction. */
+static void scale_start(sti_Task *task)
+{
+    const sti_Graph *graph = task->reduction->graph;
+    const st_BlockDiag *C = &task->problem->C; /* diagonal in its blocks */
+    const double *x = C->x;
+    double power = 0.0, square = 0.0;
+    sti_residual_give(task->reduction);
+    for (int j = 0; j < task->problem->n_r; j++)
+        power += task->r[j] * task->reduction->judged->u[j];
+    for (int k = 0; k < C->n_blocks; k++) {
+        const int size = C->first[k + 1] - C->first[k];
+        for (int i = 0; i < size; i++)
+            square += x[i * (size + 1)] * task->r[C->first[k] + i] * task->r[C->first[k] + i];
+        x += (ptrdiff_t)size * size;
+    }
+    for (int j = 0; j < STI_NODE * graph->n_nodes; j++) {
+        const double change = graph->v_judged[j] - graph->v_free[j]; /* of unit masses */
+        square += change * change;
+    }
+    if (!(power > 0.0) || !(square > 0.0)) return;
+    const double part = fmax(0.0, 1.0 - power / square);
+    for (int j = 0; j < task->problem->n_r; j++)
+        task->r[j] *= part;
 }
 
 /* Is a start good enough? An island that was solved exactly is kept so: things at rest then stay at rest for hundreds
@@ -424,18 +456,25 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
         weigh(a, task, NSGS);
     }
     task->start = a->least;
-    a->leaves_start = task->start > rough && load <= heavy_load;
     task->aim = rule.aim;
     if (sti_auto_accepts_start(&rule, a->least)) return ST_OK;
     const int bodies = task->reduction->graph != NULL ? task->reduction->graph->n_nodes : 0;
     const bool rests = cold || (was_exact && task->start <= fair);
     const bool heap =
         task->reduction->graph != NULL && !stack && rows > CHEAP_ROWS && !(rests && bodies <= PRICED_BODIES);
+    const bool large_stack = stack && !few && rows > CHEAP_ROWS;
+    const bool tumbles = large_stack && !rests && task->start > fair; /* falls, whatever a step of newton costs */
+    if (tumbles && task->start > rough && load > strained && task->problem->n_l == 0) {
+        scale_start(task);
+        a->least = INFINITY;
+        weigh(a, task, NSGS);
+    }
+    a->leaves_start = task->start > rough && load <= heavy_load;
     if (small)
         budget.price = sweeps_per_small_step;
-    else if (!heap)
+    else if (!heap && !tumbles)
         STI_TRY(price_of_newton(task, &budget.price, err));
-    const bool cheap = few || (!heap && !(stack && rows > CHEAP_ROWS) && budget.price <= cheap_price);
+    const bool cheap = few || (!heap && !large_stack && budget.price <= cheap_price);
     const bool strives = few || ((cheap || stack) && rests);
     const bool falls =
         stack && !cheap && !strives && task->start > fair; /* newton is lost there: docs/performance.md */
@@ -450,20 +489,20 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     if (loaded) {
         task->tolerance = budget.enough = fmax(task->aim, left_over);
         STI_TRY(pay(a, task, &budget, (Turn){NSGS, LOADED_SWEEPS, 0, BEST}, err));
-        if (rows <= CRAWLING * task->problem->n_v) return ST_OK;
+        if (tumbles || rows <= CRAWLING * task->problem->n_v) return ST_OK;
         if (heap && !small && task->reduction->graph->n_nodes <= PRICED_BODIES)
             STI_TRY(price_of_newton(task, &budget.price, err));
         return pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 20, 1, BEST}, err);
     }
     if (moves) {
-        STI_TRY(pay(a, task, &budget, (Turn){NSGS, MOVING_SWEEPS, 0, BEST}, err));
+        STI_TRY(pay(a, task, &budget, (Turn){NSGS, falls ? FALLING_SWEEPS : MOVING_SWEEPS, 0, BEST}, err));
         budget.enough = cheap ? fair : enough;
     }
     if (strives) task->tolerance = budget.enough = fmin(exact, 0.05 * task->start);
     if ((cheap || stack) && !falls)
         STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, few ? 30 : cold ? 60 : 12, 0, BEST}, err));
     task->tolerance = task->aim;
-    budget.enough = few ? exact : cheap ? fair : good;
+    budget.enough = few ? exact : cheap ? fair : falls ? enough : good;
     STI_TRY(pay(a, task, &budget, (Turn){NSGS, 12, 0, BEST}, err));
     if (few) STI_TRY(pay(a, task, &budget, (Turn){small ? SMALL : NEWTON, 30, 1, ZERO}, err)); /* another path */
     budget.enough = few ? good : cheap ? fair : enough;

@@ -95,11 +95,41 @@ static void test_same_wall_either_way(void **state)
         check_close(v[0][i], v[1][i], 1e-9); /* the tolerance over W's least eigenvalue */
 }
 
+/* The impulses of an impact that is over may be a start that is wrong by a factor. On the ray of a solution the energy
+ * 1/2 r'W r + b'r is least at the solution, because r'u = 0 where nothing slides. */
+static void test_start_that_is_a_multiple_of_the_solution(void **state)
+{
+    (void)state;
+    st_Error err = {0};
+    Bodies bodies = bodies_new(128, 1024);
+    bodies_wall(&bodies, 12, coulomb);
+    const st_Problem problem = bodies_problem(&bodies);
+    double *r = calloc((size_t)problem.n_r, sizeof *r), *v = calloc((size_t)problem.n_v, sizeof *v);
+    st_SolverDef def = st_solver_def();
+    def.tolerance = 1e-9;
+    for (int again = 0; again < 2; again++) {
+        st_Solver *solver = NULL;
+        st_SolveInfo info;
+        def.warm_start = again == 1;
+        def.effort = again == 1 ? ST_EFFORT_BALANCED : ST_EFFORT_THOROUGH;
+        for (int j = 0; j < problem.n_r; j++)
+            r[j] *= 50.0;
+        check_ok(st_solver_create(&def, &solver, &err), err);
+        check_ok(st_solver_solve(solver, &problem, &(st_Solution){.r = r, .v = v}, &info, &err), err);
+        assert_true(info.residual.natural < 1e-7); /* that of the solution, over W's least eigenvalue */
+        if (again == 1) assert_int_equal(info.iterations, 0);
+        st_solver_destroy(solver);
+    }
+    bodies_free(&bodies);
+    free(r), free(v);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solves_the_equation),
         cmocka_unit_test(test_same_wall_either_way),
+        cmocka_unit_test(test_start_that_is_a_multiple_of_the_solution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
