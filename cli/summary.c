@@ -94,15 +94,18 @@ static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
     if (shown(tally->worst_joint_residual) > 0)
         print_worst(out, "worst joint residual", tally->worst_joint_residual, " m/s or rad/s", " at t = %.6g s",
                     tally->worst_joint_residual_time);
+    /* A pile that is swept is hardly ever solved to the end of its aim, and need not be. */
+    const bool sweeps = loaded->def.effort == ST_EFFORT_BALANCED && tally->above_limit == 0;
     if (tally->failures > 0)
-        print_fact(out, "solver", "%s%lld step%s not converged%s (%.3g %% of all), %lld fallback%s", tone(out, YELLOW),
-                   tally->failures, plural(tally->failures), tone(out, PLAIN), share_of(tally, tally->failures),
-                   tally->fallbacks, plural(tally->fallbacks));
+        print_fact(out, "solver", "%s%lld step%s not converged%s (%.3g %% of all), %lld fallback%s",
+                   tone(out, sweeps ? PLAIN : YELLOW), tally->failures, plural(tally->failures), tone(out, PLAIN),
+                   share_of(tally, tally->failures), tally->fallbacks, plural(tally->fallbacks));
     else
         print_fact(out, "solver", "all steps converged, %lld fallback%s", tally->fallbacks, plural(tally->fallbacks));
     if (tally->failures > 0 && loaded->def.effort == ST_EFFORT_BALANCED)
         print_row(out, "",
-                  "these steps reached the work limit of effort balanced; set a tolerance to remove the limit");
+                  "effort balanced leaves a part of a pile's residual to the next step; set a tolerance to solve "
+                  "every step to it");
     if (tally->repeated > 0)
         print_fact(out, "energy guard", "%lld step%s repeated: the first attempt gained energy without a source",
                    tally->repeated, plural(tally->repeated));
