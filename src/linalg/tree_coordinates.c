@@ -4,7 +4,8 @@
  *
  *     v_b = X v_a + d + N y,     R_b = L Q_1',   N = Q_2,   X = -Q_1 inv(L) R_a,   d = -Q_1 inv(L) g
  *
- * by Householder reflections (Q_1 Q_2) from the right and the independent rows chosen by pivoting. N times any row may
+ * by Householder reflections (Q_1 Q_2) from the right, in units of velocity that follow the inertia of b, and the
+ * independent rows chosen by pivoting. N times any row may
  * be added to X (adopt_rows). For a hinge it is added so that X moves b along with a, and can be inverted; for a ball
  * joint w_b = w_a + y. Then both share a frame: velocities V with v = P V,
  *
@@ -378,37 +379,54 @@ enum { KEPT = 0, OF_LINK, OF_FOLLOWER }; /* kinds of rows of G */
 
 /* ---- one link ------------------------------------------------------------------------------------- */
 
-/* R_b = L Q_1' for the `rank` rows that are most independent; false: the rank is smaller. R_b is overwritten. */
-static bool factor_rows(Link *link, Six R[MOST_ROWS])
+/* The power of two next to each velocity's sqrt(mass of the first over its mass): in these units angles and
+ * displacements of a link have similar inertia. In SI units the inertia of a body of 1 mm is 1e-7 of its mass, and
+ * columns of N that mix both are nearly parallel for A. A power of two changes no digit of a row. */
+static void units_of_velocities(const st_BlockDiag *A, int64_t at, int block, int n, Six unit)
+{
+    const int64_t stride = sti_block_stride(A, block);
+    for (int i = 0; i < MOST; i++) {
+        int exponent = 0;
+        if (i < n) frexp(sqrt(A->x[at] / A->x[at + i * stride]), &exponent);
+        unit[i] = ldexp(1, exponent < -100 ? -100 : exponent > 100 ? 100 : exponent);
+    }
+}
+
+/* R_b U = L Q_1' for the `rank` rows that are most independent, with the units U on the diagonal; then Q = U (Q_1 Q_2).
+ * False: the rank is smaller. R_b is overwritten. */
+static bool factor_rows(Link *link, Six R[MOST_ROWS], const Six unit)
 {
     const int m = link->of.n_rows, n = link->n, rank = link->of.rank;
-    bool used[MOST_ROWS] = {false};
-    double largest = 0;
+    double whole[MOST_ROWS]; /* square of a row; 0: it was used */
     memset(link->Q, 0, sizeof link->Q);
     for (int i = 0; i < n; i++)
         link->Q[i][i] = 1;
+    for (int r = 0; r < m; r++) {
+        for (int j = 0; j < MOST; j++)
+            R[r][j] *= unit[j];
+        whole[r] = dot6(R[r], R[r]);
+    }
     for (int s = 0; s < rank; s++) {
         int best = -1;
-        double most = 0;
+        double most = 1e-16, rest = 0; /* share of a row that is independent of the rows before, squared */
         for (int r = 0; r < m; r++) {
             double square = 0;
-            for (int j = s; j < MOST && !used[r]; j++)
+            for (int j = s; j < MOST; j++)
                 square += R[r][j] * R[r][j];
-            if (square > most) best = r, most = square;
+            if (whole[r] > 0 && square > most * whole[r]) best = r, most = square / whole[r], rest = square;
         }
-        if (s == 0) largest = most;
-        if (best < 0 || !(most > 1e-16 * largest)) return false;
-        used[best] = true;
+        if (best < 0) return false;
         link->pivot[s] = best;
         /* I - 2 h h'/h'h takes x[s ..] to alpha e_s */
-        const double *x = R[best], alpha = x[s] > 0 ? -sqrt(most) : sqrt(most);
+        const double *x = R[best], alpha = x[s] > 0 ? -sqrt(rest) : sqrt(rest);
         Six h = {0}, along = {0};
         for (int j = s; j < MOST; j++)
             h[j] = x[j];
         h[s] -= alpha;
         const double factor = 2 / dot6(h, h); /* not 0: alpha has the other sign */
         for (int r = 0; r < m; r++)
-            if (!used[r] || r == best) add6(-factor * dot6(R[r], h), h, R[r]);
+            if (whole[r] > 0) add6(-factor * dot6(R[r], h), h, R[r]);
+        whole[best] = 0;
         for (int j = s; j < n; j++)
             add6(h[j], link->Q[j], along);
         for (int j = s; j < n; j++)
@@ -416,6 +434,9 @@ static bool factor_rows(Link *link, Six R[MOST_ROWS])
         for (int j = 0; j <= s; j++)
             link->L[s][j] = R[best][j];
     }
+    for (int j = 0; j < n && rank > 0; j++) /* without rows N is the unit matrix */
+        for (int i = 0; i < n; i++)
+            link->Q[j][i] *= unit[i];
     return true;
 }
 
@@ -621,7 +642,7 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
     Link *link = &t->link[index];
     const Link *parent = link->of.parent >= 0 ? &t->link[link->of.parent] : NULL;
     if (link->is_free) return true; /* as in the last problem */
-    Six R[MOST_ROWS] = {{0}}, Z[MOST];
+    Six R[MOST_ROWS] = {{0}}, Z[MOST], unit;
     double z[MOST];
     memset(link->R_a, 0, sizeof link->R_a);
     memset(link->X, 0, sizeof link->X);
@@ -637,7 +658,8 @@ static bool factor_link(sti_TreeCoordinates *t, int index)
         }
     }
     if (factor_meeting(P, link, R)) return true;
-    if (!factor_rows(link, R)) return false;
+    units_of_velocities(&P->A, t->numbers[link->of.block], link->of.block, link->n, unit);
+    if (!factor_rows(link, R, unit)) return false;
     for (int s = 0; s < link->of.rank; s++) { /* Z = inv(L) R_a, z = inv(L) g; then X = -Q_1 Z, d = -Q_1 z */
         const double over = 1 / link->L[s][s];
         memcpy(Z[s], link->R_a[link->pivot[s]], sizeof Z[s]);
@@ -1078,7 +1100,7 @@ STI_INLINE void set_masses(Link *link, const double *numbers, const double *f, b
 STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
 {
     const st_Problem *P = t->problem;
-    int64_t start = 0, to = 0;
+    int64_t to = 0;
     for (int b = 0; b < t->n_reduced_blocks; b++)
         t->diagonal[b] = 0;
     for (int b = 0; b < t->n_blocks; b++) { /* which of them store a diagonal alone */
@@ -1095,10 +1117,8 @@ STI_CLONES static void carry_masses(sti_TreeCoordinates *t, bool with_matrix)
     memset(t->f, 0, (size_t)t->n_y * sizeof *t->f);
     for (int b = 0; b < t->n_blocks; b++) {
         const int n = t->first[b + 1] - t->first[b], index = t->link_of[b];
-        const double *numbers = P->A.x + start, *f = P->f + t->first[b];
-        const int64_t size = sti_block_marked(&P->A, b) ? n : (int64_t)n * n;
-        t->numbers[b] = start;
-        start += size;
+        const double *numbers = P->A.x + t->numbers[b], *f = P->f + t->first[b];
+        const int64_t size = sti_block_numbers(&P->A, b);
         const int64_t step = size == n ? 1 : n + 1;
         Link *link = index >= 0 ? &t->link[index] : NULL;
         /* masses rarely change, and divisions take longer */
@@ -1608,6 +1628,11 @@ static st_Status begin_trees(sti_TreeCoordinates *t, const st_Problem *problem, 
         t->link[k].laid_out = t->link[k].laid_out && same;
     factor_turning_links(t);
     if (!with_matrix && !may_fold_rows(t)) return ST_OK;
+    int64_t numbers = 0;
+    for (int b = 0; b < t->n_blocks; b++) {
+        t->numbers[b] = numbers;
+        numbers += sti_block_numbers(&problem->A, b);
+    }
     for (int k = 0; k < t->n_links; k++)
         if (!t->link[k].turns && !factor_link(t, k)) return ST_OK;
     adopt_angles(t, &problem->G, &t->of_G);

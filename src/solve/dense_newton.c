@@ -25,6 +25,7 @@
 #include "math/simd4.h"
 #include "pile/pile.h"
 #include "problem/law.h"
+#include "problem/opposite_rows.h"
 #include "reduce/alart_curnier.h"
 #include "reduce/residual.h"
 
@@ -1587,6 +1588,11 @@ st_Status sti_dense_newton_solve(sti_DenseNewton *d, const st_Problem *p, double
         return ST_OK;
     }
     st_Residual residual;
+    if (sti_release_opposite_rows(p, d->r_all)) {
+        for (int i = 0; i < p->n_r; i++)
+            if (d->place[d->m + i] >= 0) d->x[d->place[d->m + i]] = d->r_all[i];
+        judge_velocities(d, p);
+    }
     judge_all(d, p, &residual);
     if (outside || !(residual.natural <= fmax(enough, tolerance)) || !(rounding_of(d, p) <= 0.1 * tolerance) ||
         !sti_joints_are_met(p, d->v, residual.joint, tolerance, false))

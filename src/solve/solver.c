@@ -8,6 +8,7 @@
 
 #include "math/parallel.h"
 #include "problem/law.h"
+#include "problem/opposite_rows.h"
 #include "reduce/residual.h"
 #include "solve/dense_newton.h"
 #include "solve/factored.h"
@@ -449,6 +450,7 @@ static st_Status judge_answer(st_Solver *solver, const sti_Task *task, st_Soluti
                           .start = task->start,
                           .work = solver->work.spent / (problem->n_contacts > 0 ? problem->n_contacts : 1),
                           .redundant_rows = reduction->redundant_rows};
+    if (reduction->graph == NULL && !reduction->is_local) sti_release_opposite_rows(problem, solver->r);
     sti_residual(reduction, solver->r, NULL, NULL, NULL, &found.residual);
     STI_TRY(drop_held_friction(solver, &found.residual, err));
     sti_residual_give(reduction);

@@ -1,5 +1,6 @@
 /* st_problem_check: a good problem passes; each way of being bad is refused, and the message names it. */
 #include "made_problem.h"
+#include "problem/opposite_rows.h"
 
 /* A fresh copy of everything, so that each case can break one thing. */
 typedef struct Case {
@@ -152,12 +153,43 @@ static void test_names(void **state)
     assert_string_equal(st_law_name((st_Law)ST_N_LAWS), "unknown");
 }
 
+/* Contacts that push against each other along one line lose their common part: if both are rigid, and their rows are
+ * opposite. */
+static void opposite_rows_lose_their_common_part(void **state)
+{
+    (void)state;
+    static const int first[] = {0, 1, 2, 3, 4};
+    static const int64_t at[] = {0, 2, 4, 6, 8};
+    static const int row[] = {0, 1, 0, 1, 0, 1, 0, 1};
+    double x[] = {1, -2, -1, 2, 1, 2, -1, 2}, C[] = {0, 0, 0, 0}, r[] = {5, 7, 3, 4};
+    const st_ContactLaw rigid = {.law = ST_LAW_FRICTIONLESS, .dim = 1};
+    st_ContactLaw law[] = {rigid, rigid, rigid, rigid};
+    const st_Problem p = {.n_v = 2,
+                          .n_r = 4,
+                          .n_contacts = 4,
+                          .H = {.n_rows = 2, .n_cols = 4, .p = at, .i = row, .x = x},
+                          .C = {.n_blocks = 4, .first = first, .x = C},
+                          .contact = law};
+    for (int k = 0; k < 4; k++)
+        law[k].first = k;
+    C[1] = 1e-9;
+    assert_false(sti_release_opposite_rows(&p, r));
+    C[1] = 0;
+    assert_true(sti_release_opposite_rows(&p, r)); /* the first two; the last two have rows that are not opposite */
+    assert_true(r[0] == 0 && r[1] == 2 && r[2] == 3 && r[3] == 4);
+    assert_false(sti_release_opposite_rows(&p, r));
+    x[7] = -2; /* now they are */
+    assert_true(sti_release_opposite_rows(&p, r));
+    assert_true(r[2] == 0 && r[3] == 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good),     cmocka_unit_test(test_sizes),   cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_matrices), cmocka_unit_test(test_vectors), cmocka_unit_test(test_contacts),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_good),    cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_missing), cmocka_unit_test(test_matrices),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_contacts),
+        cmocka_unit_test(test_names),   cmocka_unit_test(opposite_rows_lose_their_common_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

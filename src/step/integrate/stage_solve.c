@@ -325,22 +325,6 @@ static st_Status solve_dependent_laws(const sti_Model *model, const sti_State *s
     return ST_OK;
 }
 
-/* Both limits of a joint that is nearly closed may push against each other: only the difference of their impulses moves
- * anything. Solvers that end early in the middle of the gap left 1e10 times the momentum in both, and this as work. */
-static void release_opposite_limits(sti_Assembly *out)
-{
-    for (int c = 0; c + 1 < out->n_gaps; c++) {
-        const uint64_t id = out->chosen[c].entry->id;
-        double *lower = &out->r[out->law[c].first], *upper = &out->r[out->law[c + 1].first];
-        if (sti_limit_joint(id) < 0 || out->chosen[c + 1].entry->id != (id | 1) || (id & 1) != 0) continue;
-        const double common = fmin(*lower, *upper);
-        if (!(common > 0) || (out->compliant && out->C[out->law[c].first] + out->C[out->law[c + 1].first] != 0))
-            continue;
-        *lower -= common;
-        *upper -= common;
-    }
-}
-
 st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_StepWork *work, const sti_Stage *stage,
                                  double *v, st_SolveInfo *info, st_Error *err)
 {
@@ -413,7 +397,6 @@ st_Status sti_solve_step_problem(const sti_Model *model, sti_State *state, sti_S
         STI_TRY(solve_dependent_laws(model, state, work, &solution, info, err));
     if (model->def.rigid_limit && model->def.contact == ST_CONTACT_REGULARIZED && !impact)
         STI_TRY(sti_rigid_limit(model, state, work, stage, &solution, info, err));
-    if (model->world->n_joints > 0) release_opposite_limits(out);
     if (work->least_norm != NULL && !impact) STI_TRY(sti_least_norm(model, state, work, stage, err));
     if (!impact) STI_TRY(sti_store_impulses(model, state, work, stage->eta, err));
     if (!impact && work->sleep.on) STI_TRY(sti_sleep_keep_joints(model, work, stage->eta, err));
