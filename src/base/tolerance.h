@@ -60,6 +60,12 @@
 #define STI_EXACT       1e-8
 #define STI_BAND_SHRINK 0.0625
 
+/* Islands of a few dozen bodies: a start with this residual is nearly at rest, and Newton's method polishes it to
+ * STI_POLISHED. Solved to 1e-4 only, such an island creeps, and its next start is above 1e-4 again. Larger values of
+ * STI_QUIET polish what still moves, in vain. */
+#define STI_QUIET    2e-4
+#define STI_POLISHED 1e-6
+
 /* Normal compliance of an overlapping contact, relative to its mobility: it leaves 1e-8 of the velocity that the
  * impulse causes, which is invisible, and makes a pinched body solvable. Below 1e-12 no digit of the solution would
  * be correct. */

@@ -317,6 +317,8 @@ enum { PRICED_BODIES = 300 };
 enum { EXACT_BODIES = 12 };
 /* Sweeps that bodies in motion get before newton, and large stacks that fall. */
 enum { MOVING_SWEEPS = 36, FALLING_SWEEPS = 24 };
+/* Steps of newton_small.c that polish what is nearly at rest: it takes two to five of them, or fails. */
+enum { POLISH_STEPS = 6 };
 /* A load is heavy if impulses are this many times those of the free velocities: a plate on a pile, for example. A pile
  * by itself has 1 to 12. The energy that errors add grows with the load, so the residual must be smaller, and this
  * many accelerated sweeps are needed until the load has reached the ground. Newton often fails there, but with this
@@ -485,6 +487,10 @@ static st_Status spend(Auto *a, sti_Task *task, st_Error *err)
     }
     const bool loaded = !cheap && !strives && load > heavy_load && !dropped;
     const double left_over = loaded ? loaded_enough * heavy_load / load : enough;
+    if (small && !strives && task->start <= STI_QUIET) {
+        task->tolerance = budget.enough = STI_POLISHED;
+        STI_TRY(pay(a, task, &budget, (Turn){SMALL, POLISH_STEPS, 0, BEST}, err));
+    }
     task->tolerance = budget.enough = task->aim;
     if (loaded) {
         task->tolerance = budget.enough = fmax(task->aim, left_over);

@@ -256,6 +256,18 @@ static double most_left(void *ctx, int64_t first, int64_t end)
     return most;
 }
 
+/* What the solve of an island counts as having left at a contact, with `before` left by the last solve. A rough island
+ * that was polished (auto.c) keeps its dead band, however small its residual: without it, overlaps would be corrected,
+ * the island would move, and the band would come back. */
+static double left_by(const sti_Island *island, double before)
+{
+    const double found = island->info.residual.natural;
+    const bool few = sti_auto_start_rule(3 * island->n_contacts, true, island->n_blocks, before, STI_EXACT).few;
+    return before > STI_EXACT && found <= STI_POLISHED && island->info.start <= STI_QUIET && !few
+               ? sti_larger(found, 2 * STI_EXACT)
+               : found;
+}
+
 typedef struct Keep {
     sti_State *state;
     sti_StepWork *work;
@@ -281,7 +293,7 @@ static void keep_range(void *ctx, int64_t first, int64_t end)
         kept->point = entry->point;
         kept->normal = entry->normal;
         kept->tangent = entry->tangent;
-        kept->left = island >= 0 ? sti_islands_get(work->islands, island)->info.residual.natural
+        kept->left = island >= 0 ? left_by(sti_islands_get(work->islands, island), out->chosen[c].left)
                                  : out->chosen[c].left; /* the island was not solved in this step */
         const bool exact = kept->left <= STI_EXACT;     /* stays as it is while the bodies sleep */
         kept->band = exact ? sti_larger(out->chosen[c].band - STI_BAND_SHRINK, 0) : 1.0;
@@ -320,7 +332,8 @@ static st_Status store_impulses(const sti_Model *model, sti_State *state, sti_St
      * an exact solve nothing moves, and the next solve finds the forces (auto.c). */
     for (int k = 0; k < n_islands; k++) {
         const st_SolveInfo *info = &sti_islands_get(work->islands, k)->info;
-        const bool exact = model->banded && info->residual.natural <= STI_EXACT;
+        const bool exact = model->banded && (info->residual.natural <= STI_EXACT ||
+                                             (info->residual.natural <= STI_POLISHED && info->start <= STI_QUIET));
         lasting[k] = exact || !(info->start > lasting[k]) ? 1 : 1 - lasting[k] / info->start;
     }
     if (!for_good) sti_save_impulses(state, work);
