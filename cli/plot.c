@@ -101,7 +101,10 @@ static int plot_main(int argc, char *const *argv)
         status = complain(STATUS_INPUT, "plot: curves are missing; stiction plot %s lists them", words[0]);
     if (status < 0 && n == 0 && o.over != NULL) status = complain(STATUS_INPUT, "plot: -x needs curves to draw");
     if (status < 0 && !open_recording(words[0], &recording, &err)) status = complain(STATUS_INPUT, "%s", err.message);
-    if (status < 0 && n > 0 && o.output == NULL) status = complain(STATUS_INPUT, "plot: -o FILE.svg is missing");
+    if (status < 0 && n > 0 && o.output == NULL) { /* a wrong name is the more important mistake */
+        const bool known = st_recording_write_plot(recording, o.over, curve, n, NULL, &err) == ST_OK;
+        status = complain(STATUS_INPUT, "%s", known ? "plot: -o FILE.svg is missing" : err.message);
+    }
     if (status < 0 && o.output != NULL && same_file(o.output, words[0]))
         status = complain(STATUS_INPUT, "plot: the output %s is the recording itself", o.output);
     if (status < 0 && o.output != NULL && !drawing_possible(o.output)) status = STATUS_INPUT;

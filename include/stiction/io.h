@@ -317,7 +317,7 @@ ST_API st_Status st_recording_write_vtk(st_Recording *recording, const char *fol
 /* The names of all curves of a recording, as a text for people. malloc'd; NULL if there is no memory. */
 ST_API char *st_recording_curve_names(const st_Recording *recording);
 /* Draw curves of a recording as SVG, by name: "kinetic", "left.x", "left/ground.force", "hinge.torque", ... There is
- * one chart per unit. The horizontal axis is the curve `over`; NULL: time. */
+ * one chart per unit. The horizontal axis is the curve `over`; NULL: time. path NULL: only the names are checked. */
 ST_API st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves,
                                          int n_curves, const char *path, st_Error *err);
 

@@ -127,8 +127,8 @@ static st_Status plot_allocate(Plot *plot, st_Error *err)
 st_Status st_recording_write_plot(st_Recording *recording, const char *over, const char *const *curves, int n_curves,
                                   const char *path, st_Error *err)
 {
-    if (recording == NULL || curves == NULL || path == NULL)
-        return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_plot: recording, curves and path must be given");
+    if (recording == NULL || curves == NULL)
+        return sti_fail(err, ST_ERR_ARGUMENT, "st_recording_write_plot: recording and curves must be given");
     if (n_curves < 1 || n_curves > MOST_CURVES)
         return sti_fail(err, ST_ERR_ARGUMENT, "a plot of %d curves, must be 1 to %d", n_curves, MOST_CURVES);
     Plot plot = {.recording = recording, .info = st_recording_info(recording), .allocator = st_default_allocator()};
@@ -148,6 +148,7 @@ st_Status st_recording_write_plot(st_Recording *recording, const char *over, con
         snprintf(plot.over, sizeof plot.over, "%.60s [%s]", over, x->unit);
         plot.n_read = plot.n + 1;
     }
+    if (path == NULL) return ST_OK;
     st_Status status = plot_allocate(&plot, err);
     if (status == ST_OK)
         status = sti_curves_read(recording, plot.curve, plot.n_read, plot.step_time, plot.frame_time, err);

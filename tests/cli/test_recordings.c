@@ -287,6 +287,9 @@ static void files_are_made_of_it(void **state)
     RUN(p, "plot", out, "-y", "kinetic");
     check_status(p, 2);
     check_contains(p->err, "-o FILE.svg is missing");
+    RUN(p, "plot", out, "-y", "nonsense"); /* two mistakes: the name is the more important one */
+    check_status(p, 2);
+    check_contains(p->err, "nonsense");
     RUN(p, "plot", out, "-y", "kinetic", "-o", out);
     check_contains(p->err, "is the recording itself");
     RUN(p, "plot", out, "-o", text);
