@@ -198,23 +198,28 @@ static double capped(double speed, double cap)
     return speed > cap ? cap : (speed < -cap ? -cap : speed);
 }
 
-static double joint_drift(const sti_StageBuild *build, int k, double reach)
+/* g of the rows of joints: their rate, and the correction of drift. */
+static void set_joint_rates(const sti_StageBuild *build, double reach)
 {
-    const st_Sink *sink = constraints_of(build), *from = build->stage->drift_from;
+    const sti_Stage *stage = build->stage;
+    const st_Sink *sink = constraints_of(build), *from = stage->drift_from;
     const sti_RowList *rows = &sink->joint_rows;
     const double cap = build->model->def.correction_speed;
-    double value;
-    if (sink->joint[k].velocity) return 0;
-    if (from != NULL) {
-        value = from->joint[k].value;
-    } else {                                                  /* theta at q_base and at its time */
-        const bool later = build->stage->t > build->state->t; /* the row is evaluated at the end of the stage */
-        const double moved = later ? build->stage->eta * sink->joint[k].rate : 0.0;
-        value = sti_shifted(build, sink->joint[k].value, rows, k) - moved;
+    const double later = stage->t > build->state->t ? stage->eta : 0; /* the row is evaluated at the end of the stage */
+    for (int k = 0; k < rows->n_rows; k++) {
+        const sti_JointEntry *joint = &sink->joint[k];
+        double *g = &build->out->g[k];
+        *g = joint->rate;
+        if (!build->gap_drift || joint->velocity) continue;
+        /* theta at q_base and at its time */
+        const double value =
+            from != NULL ? from->joint[k].value : sti_shifted(build, joint->value, rows, k) - later * joint->rate;
+        const double share = sti_recovery_share(build->work, rows->p[k] < rows->p[k + 1] ? rows->i[rows->p[k]] : 0);
+        if (stage->mean)
+            *g += share * capped(2 * value / reach, cap) + sti_base_speed(build, rows, k);
+        else
+            *g += share * capped(value / reach, cap);
     }
-    const double share = sti_recovery_share(build->work, rows->p[k] < rows->p[k + 1] ? rows->i[rows->p[k]] : 0);
-    return build->stage->mean ? share * capped(2 * value / reach, cap) + sti_base_speed(build, rows, k)
-                              : share * capped(value / reach, cap);
 }
 
 /* Appends all rows of a list to G. With drift mean, half of the rows `half` at the end of the step is added. joint:
@@ -310,19 +315,7 @@ st_Status sti_stage_assemble(const sti_Model *model, sti_State *state, sti_StepW
     STI_TRY(append_all(&build, &sink->joint_rows, end_rows != NULL ? &end_rows->joint_rows : NULL, sink->joint));
     const int n_joint_rows = sink->joint_rows.n_rows;
     if (n_joint_rows > 0) memset(out->Cb, 0, (size_t)n_joint_rows * sizeof *out->Cb);
-    if (build.gap_drift && !stage->mean && stage->drift_from == NULL && build.shift == NULL &&
-        !work->recovery.by_island) { /* mostly: as joint_drift, with the same bits */
-        const double cap = model->def.correction_speed, share = work->recovery.share;
-        const double later = stage->t > state->t ? stage->eta : 0;
-        for (int k = 0; k < n_joint_rows; k++) {
-            const sti_JointEntry *joint = &sink->joint[k];
-            const double drift = share * capped((joint->value - later * joint->rate) / reach, cap);
-            out->g[k] = joint->velocity ? joint->rate : joint->rate + drift;
-        }
-    } else {
-        for (int k = 0; k < n_joint_rows; k++)
-            out->g[k] = sink->joint[k].rate + (build.gap_drift ? joint_drift(&build, k, reach) : 0);
-    }
+    set_joint_rates(&build, reach);
     if (n_soft > 0) STI_TRY(assemble_springs(&build));
     out->laid_out = model->rigid ? out->G.n_rows : 0;
     if (!build.impact && !build.implicit_forces) add_explicit_springs(&build);
