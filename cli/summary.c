@@ -94,7 +94,7 @@ static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
     if (shown(tally->worst_joint_residual) > 0)
         print_worst(out, "worst joint residual", tally->worst_joint_residual, " m/s or rad/s", " at t = %.6g s",
                     tally->worst_joint_residual_time);
-    /* A pile that is swept is hardly ever solved to the end of its aim, and need not be. */
+    /* Piles are swept to a residual above the aim, which is no reason for a warning. */
     const bool sweeps = loaded->def.effort == ST_EFFORT_BALANCED && tally->above_limit == 0;
     if (tally->failures > 0)
         print_fact(out, "solver", "%s%lld step%s not converged%s (%.3g %% of all), %lld fallback%s",
@@ -104,8 +104,8 @@ static void print_counts(FILE *out, const Loaded *loaded, const Tally *tally)
         print_fact(out, "solver", "all steps converged, %lld fallback%s", tally->fallbacks, plural(tally->fallbacks));
     if (tally->failures > 0 && loaded->def.effort == ST_EFFORT_BALANCED)
         print_row(out, "",
-                  "effort balanced leaves a part of a pile's residual to the next step; set a tolerance to solve "
-                  "every step to it");
+                  "effort balanced limits the work per step and may leave a part of the residual to the next "
+                  "step; set a tolerance to solve every step to it");
     if (tally->repeated > 0)
         print_fact(out, "energy guard", "%lld step%s repeated: the first attempt gained energy without a source",
                    tally->repeated, plural(tally->repeated));

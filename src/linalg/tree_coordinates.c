@@ -86,13 +86,13 @@ typedef struct Link {
     bool turns;                     /* a hinge or ball, with XK and XP                                      */
     bool shares;                    /* the frame of its parent. Then there is no X                          */
     int depth;                      /* links of its frame from the first one to it                         */
-    int run;                        /* the first of the links up from it whose coordinates come just before its own, in
-                                       its frame: from there on S_of has them side by side                       */
+    int run;                        /* start of the chain of ancestors in its frame whose coordinates precede its own
+                                       without a gap: S_of stores the columns of this chain side by side         */
     Row3 XK[3], XP[3];              /* v = v_a + XK w_a + ..,  w = XP w_a + ..                             */
     bool plain;                     /* S is the unit matrix: a free root                                    */
-    bool is_free;                   /* a link without rows, whose Q, X and d are known                          */
+    bool is_free;                   /* it has no rows, and Q, X and d are already computed                      */
     bool is_body;                   /* its block of A is [m, 0; 0, I]                                       */
-    int n_masses;                   /* its block of A in the last problem: so many numbers, in full or its diagonal   */
+    int n_masses;                   /* count of `masses`, its block of A in the last problem: full, or the diagonal   */
     double masses[MOST * MOST];
     Row3 K[3], P[3]; /* velocities of the block from those of the frame: v = V + K W, w = P W          */
     Six S[MOST];     /* columns                                                            */
@@ -178,7 +178,7 @@ struct sti_TreeCoordinates {
     int64_t *start;   /* n_reduced_blocks + 1: of the numbers of T'AT                             */
     int64_t *numbers; /* by block of the problem: where its numbers start in A                    */
     bool open;        /* for problems without contacts alone: no memory for T'AT                   */
-    bool is_sparse;   /* blocks of trees in A have numbers on their paths alone, and each problem sets these   */
+    bool is_sparse; /* blocks of trees in A are nonzero on tree paths only, and every problem sets all these entries */
     double *A, *f, *y;
     double *lightness;          /* n_y: 1 over the diagonal of T'AT                                          */
     double *stiffness;          /* n_y: E, where no matrix is made                                          */
@@ -186,8 +186,8 @@ struct sti_TreeCoordinates {
     double *own_mass;           /* ... and that diagonal                                                     */
     double *row;                /* n_y: a row being made; 0 between                                         */
     sti_Wide *rows;             /* n_y: four rows being made; 0 between                                     */
-    double *S_of;               /* 6 x pitch: S of all coordinates, number by number                            */
-    int pitch;                  /* n_y and some, to read four numbers anywhere                                */
+    double *S_of;               /* 6 x pitch: S of all coordinates, one row per component                       */
+    int pitch;                  /* n_y plus padding, so that four numbers can be read anywhere                */
     int *touched;               /* n_y: where they have numbers                                             */
     int *seen;                  /* by reduced block: the last row that touched it                           */
     int n_seen;                 /* rows so far                                                              */
@@ -846,7 +846,7 @@ STI_INLINE void set_shared_frame(Link *link, const Link *parent)
     velocity_of_frame(link, link->p, link->own_p);
 }
 
-/* Its coordinates among those of others. */
+/* Copies S of a link to S_of, and finds its run. */
 STI_INLINE void spread_link(sti_TreeCoordinates *t, int k)
 {
     Link *link = &t->link[k];
@@ -1166,7 +1166,7 @@ STI_INLINE void add_to_parent(const Link *link, Link *parent)
     }
 }
 
-/* Four of the products S'F from a coordinate on: as dot6. */
+/* Four products S'F, starting at a coordinate; summed in the order of dot6. */
 STI_INLINE sti_Wide products4(const sti_TreeCoordinates *t, const double *F, int at)
 {
     const double *S = t->S_of + at;
@@ -1200,7 +1200,7 @@ STI_CLONES static void join_masses(sti_TreeCoordinates *t)
                     const sti_Wide products = products4(t, F, first + y);
                     const int n = end - y;
                     double *to = along + y, *other = down + (int64_t)y * size;
-                    to[0] = other[0] = products[0]; /* beyond the last one are others */
+                    to[0] = other[0] = products[0]; /* S_of continues with other links: keep only the first */
                     if (n > 1) to[1] = other[size] = products[1];
                     if (n > 2) to[2] = other[2 * size] = products[2];
                     if (n > 3) to[3] = other[3 * size] = products[3];
@@ -1365,7 +1365,7 @@ STI_CLONES static int64_t carry_alike(sti_TreeCoordinates *t, const st_Sparse *f
     return at;
 }
 
-/* The link whose velocities alone a row touches, all of them; -1: another row. */
+/* Returns the link if the row has nonzeros at all velocities of one link and at no others; else -1. */
 STI_INLINE int only_link(const sti_TreeCoordinates *t, const int *velocity, int64_t size)
 {
     if (size != MOST || velocity[0] + MOST - 1 != velocity[MOST - 1]) return -1;
@@ -1905,7 +1905,7 @@ int sti_tree_coordinates_massless(const sti_TreeCoordinates *t)
         const Link *link = &t->link[k];
         const int b = t->reduced_block[link->of.block], size = t->first_reduced[b + 1] - t->first_reduced[b];
         for (int c = 0; c < link->n_y; c++) {
-            double terms = 0; /* of S'A S: their sum is nothing but rounding */
+            double terms = 0; /* sizes of the terms of S'A S, to detect a sum that is rounding */
             for (int i = 0; i < MOST; i++)
                 for (int j = 0; j < MOST; j++)
                     terms += fabs(link->S[c][i] * link->A[i][j] * link->S[c][j]);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Are the rows i and i + 1 of H opposite? */
+/* True if row i + 1 of H is the negative of row i. */
 static bool are_opposite(const st_Sparse *H, int i)
 {
     const int64_t a = H->p[i], b = H->p[i + 1], n = b - a;

@@ -79,7 +79,7 @@ static st_Status admm_factorise(Admm *s, const st_Problem *p, st_Error *err)
     return sti_sparse_lu_factor(s->base->lu, &s->W->rows, s->x, tiny_pivot, &replaced, err);
 }
 
-/* r becomes inv(W + beta E) r. */
+/* Replaces r by inv(W + beta E) r. */
 static st_Status solve_penalised(Admm *s, const st_Problem *p, double *r, st_Error *err)
 {
     if (!s->base->by_bodies) {

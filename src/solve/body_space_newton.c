@@ -211,7 +211,6 @@ static void add_product(double *restrict X, double T[3][SIX], double h[3][SIX])
             X[SIX * k + l] += T[0][k] * h[0][l] + T[1][k] * h[1][l] + T[2][k] * h[2][l];
 }
 
-/* The g of a contact with A = 0 and B = I, for another F. */
 void sti_by_bodies_set_side(sti_ByBodies *s, int c, const double *F)
 {
     const int dim = s->graph->problem->contact[c].dim, width = s->width;

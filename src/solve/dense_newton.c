@@ -64,13 +64,13 @@ typedef struct Factor {
     double *x, *over;
 } Factor;
 
-/* Columns of [G H] side by side in the order of W: the contacts of one link, or up to four others. They have numbers on
- * one path, which goes from the leaves to the root, and so have their columns of Y.                */
+/* Columns of [G H] that are adjacent in the order of W: the contacts of one link, or up to four other columns. They and
+ * their columns of Y are nonzero only on one path of velocities, from the leaves to the root.      */
 typedef struct Group {
     int first, n;     /* columns                                                                 */
     int path, length; /* velocities path[0] > path[1] > ...                                        */
     int64_t at;       /* its numbers in `columns`: for each velocity padded(n) of them                   */
-    bool alike;       /* its columns have numbers at the same velocities                               */
+    bool alike;       /* its columns are nonzero at the same velocities                                */
     int leaf;         /* path[0]                                                                  */
     bool chain;       /* the path is the leaf and its chain                                          */
 } Group;
@@ -438,7 +438,7 @@ STI_INLINE void solve_backward(const sti_DenseNewton *d, double *x)
     }
 }
 
-/* Columns of G or H with places from `begin` up to before `end`, which ascend, become groups. */
+/* Groups the columns of G or H whose places are in [begin, end); places ascend. */
 static st_Status group_columns(sti_DenseNewton *d, const st_Sparse *from, const int *place, int begin, int end,
                                st_Error *err)
 {
@@ -485,7 +485,7 @@ static st_Status group_columns(sti_DenseNewton *d, const st_Sparse *from, const 
     return ST_OK;
 }
 
-/* The numbers of these columns, group by group from *next on. */
+/* Copies the nonzeros of these columns, group by group, to *next and on. */
 STI_CLONES static void fill_groups(sti_DenseNewton *d, const st_Sparse *from, const int *place, int begin, int end,
                                    int *next)
 {
@@ -523,7 +523,7 @@ STI_CLONES static void fill_groups(sti_DenseNewton *d, const st_Sparse *from, co
     }
 }
 
-/* The columns of Y in `fours` vectors from those of [G H]: a velocity waits for those before it on the path. */
+/* Computes columns of Y from those of [G H], `fours` vectors wide, in the order of the path. */
 STI_INLINE void solve_fours(const sti_DenseNewton *d, const int *path, int length, bool chain, int width,
                             const double *from, double *to, int fours)
 {
@@ -608,7 +608,7 @@ STI_INLINE void multiply_fours(const double *x, int x_step, const double *y, int
             *(sti_Wide *)(to + (int64_t)l * stride + STI_WIDTH * c) = sum[l][c];
 }
 
-/* The velocities on the paths of two groups, from the root: where they are on these paths. */
+/* Finds the velocities that the paths of two groups share, and their positions on both paths. */
 static int find_common(const sti_DenseNewton *d, const Group *one, const Group *two, int at[MOST_VELOCITIES][2])
 {
     const int *path = d->path + one->path, *other = d->path + two->path;
@@ -1375,8 +1375,8 @@ STI_INLINE void set_folded(sti_DenseNewton *d, const st_Problem *p)
     }
 }
 
-/* v of the impulses x, in the order of W, and the impulses of servos, by a solve, whose first half is inv(U') f + Y x,
- * and a refined one. */
+/* Computes v from the impulses x (in the order of W) and the impulses of servos: one triangular solve, which starts
+ * from inv(U') f + Y x, and one step of iterative refinement. */
 STI_CLONES static void judge_velocities(sti_DenseNewton *d, const st_Problem *p)
 {
     const int n = d->n;

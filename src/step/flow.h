@@ -43,7 +43,7 @@ struct sti_Flow {
 /* Creates work->flow if the scene has inlets, outlets or measures. Refuses an inlet inside a wall and an outlet for
  * bodies that cannot be removed. */
 st_Status sti_flow_create(const sti_Model *model, const sti_State *state, sti_StepWork *work, st_Error *err);
-/* Does anything come or go, or does a measure compare the start of a step with its end? */
+/* True if bodies may enter or leave, or if a measure compares the start of a step with its end. */
 bool sti_flow_watches(const st_Scene *scene);
 void sti_flow_destroy(const sti_Model *model, sti_StepWork *work);
 /* Before a step: removes bodies in outlets and inserts grains that are due. Searches the contacts of bodies that the

@@ -256,7 +256,7 @@ static double impulse_time(const sti_StepWork *work)
     return work->on_device != NULL ? sti_device_force_time(work) : sti_force_time(work);
 }
 
-/* Has the system moved, but does not know the impulses of its last step? */
+/* True if the system has moved and the impulses of its last step are not known. */
 static bool has_forgotten(const sti_State *state, const sti_StepWork *work)
 {
     return !state->fresh && (work->on_device != NULL ? !work->device_has_state : work->step.problem.n_v == 0);

@@ -312,7 +312,7 @@ static int surface_of(const sti_World *world, int shape)
     return world->values.surfaces.kind != NULL ? world->values.surfaces.kind[shape] : 0;
 }
 
-/* As the device has it: 0 of walls and mechanisms, negative of absent grains. */
+/* The inverse mass that the device stores: 0 for walls and mechanisms, negative for absent grains. */
 static double inverse_mass_of(const sti_World *world, const sti_OnDevice *d, int b)
 {
     const double inverse = 1 / world->values.body[b].mass;
@@ -675,8 +675,8 @@ static void gather_velocities(const sti_World *world, const double *from, double
         if (world->body[b].n_dofs == 6) memcpy(v + world->body[b].v_first, from + 6 * (int64_t)(b - 1), 6 * sizeof *v);
 }
 
-/* The inverse of it; mechanisms are at rest on the device. Without them and fixed bodies the state has the same order.
- */
+/* The velocities of all bodies in the order of the device, on which mechanisms are at rest. Without mechanisms and
+ * fixed bodies this is the order of the state. */
 static const double *velocities_of_all(const sti_Model *model, const sti_State *state, const sti_OnDevice *d)
 {
     const sti_World *world = model->world;

@@ -422,7 +422,7 @@ static void two_bars(Run *run, double upper)
     bars(run, upper, 1.5, 0.1);
 }
 
-/* A last link whose centre is on its hinge, without inertia about it. */
+/* The outermost link has its centre on its hinge and no inertia about it, so the hinge moves no mass. */
 static void test_step_of_massless_leaf(void **unused)
 {
     (void)unused;

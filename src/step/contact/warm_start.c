@@ -256,9 +256,9 @@ static double most_left(void *ctx, int64_t first, int64_t end)
     return most;
 }
 
-/* What the solve of an island counts as having left at a contact, with `before` left by the last solve. A rough island
- * that was polished (auto.c) keeps its dead band, however small its residual: without it, overlaps would be corrected,
- * the island would move, and the band would come back. */
+/* The residual that is stored for a contact after its island was solved; `before` is the one stored before. A rough
+ * island that was polished (auto.c) keeps its dead band, however small its residual: without it, overlaps would be
+ * corrected, the island would move, and the band would come back. */
 static double left_by(const sti_Island *island, double before)
 {
     const double found = island->info.residual.natural;
