@@ -93,6 +93,21 @@ static void compare_step(Pair *pair, Unique unique, double tolerance, double lea
         }
 }
 
+/* Steps a scene, a text with %s for its coordinates, in both. */
+static void compare_velocities(const char *text, int steps)
+{
+    char of_body[4096], of_joint[4096];
+    Pair pair;
+    assert_true(strlen(text) + 10 < sizeof of_body);
+    snprintf(of_body, sizeof of_body, text, "body");
+    snprintf(of_joint, sizeof of_joint, text, "joint");
+    run_parse(&pair.body, of_body);
+    run_parse(&pair.joint, of_joint);
+    for (int step = 0; step < steps; step++)
+        compare_step(&pair, VELOCITIES, 1e-8, 1e-30);
+    pair_close(&pair);
+}
+
 static void compare(const char *const *sets, int steps, double tolerance)
 {
     for (int c = 0; c < N_CASES; c++) {
@@ -291,15 +306,7 @@ static void test_rotor_of_a_loop(void **unused)
         " \"armature\": 0.03},"
         "{\"type\": \"revolute\", \"a\": \"rocker\", \"b\": \"rod\", \"point\": [1, 0, 1.5], \"axis\": [0, 1, 0],"
         " \"armature\": 0.2}]}";
-    char of_body[sizeof text + 10], of_joint[sizeof text + 10];
-    Pair pair;
-    snprintf(of_body, sizeof of_body, text, "body");
-    snprintf(of_joint, sizeof of_joint, text, "joint");
-    run_parse(&pair.body, of_body);
-    run_parse(&pair.joint, of_joint);
-    for (int step = 0; step < 40; step++)
-        compare_step(&pair, VELOCITIES, 1e-8, 1e-30); /* the loop is planar: its reactions are not unique */
-    pair_close(&pair);
+    compare_velocities(text, 40); /* the loop is planar: its reactions are not unique */
 }
 
 /* Two links form a loop with a crank, so that their hinges cannot turn: friction there has any value. Rounding leaves
@@ -327,15 +334,7 @@ static void test_held_friction(void **unused)
         "{\"name\": \"swing\", \"type\": \"revolute\", \"a\": \"crank\", \"b\": \"arm\", \"point\": [0.205, -0.135, "
         "0.095],"
         " \"axis\": [0.5, 0.6, 0.1], \"friction\": 0.1}]}";
-    char of_body[sizeof text + 10], of_joint[sizeof text + 10];
-    Pair pair;
-    snprintf(of_body, sizeof of_body, text, "body");
-    snprintf(of_joint, sizeof of_joint, text, "joint");
-    run_parse(&pair.body, of_body);
-    run_parse(&pair.joint, of_joint);
-    for (int step = 0; step < 60; step++)
-        compare_step(&pair, VELOCITIES, 1e-8, 1e-30);
-    pair_close(&pair);
+    compare_velocities(text, 60);
 }
 
 /* ---- trees at random ------------------------------------------------------------------------------ */
